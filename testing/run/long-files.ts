@@ -25,6 +25,7 @@ export const LONG_FILES: readonly string[] = [
   'packages/store-redis/test/tail-loss.test.ts',
   'testing/chaos/test/servers/bank-redis.test.ts',
   'packages/store-mysql/test/connection-faults.test.ts',
+  'functions/test/servers/workflow.test.ts',
   'sdk/test/servers/grouped-mysql.test.ts',
   'testing/test-servers/test/missing-server.test.ts',
   'testing/system/servers/several-nodes/abort-elsewhere.test.ts',

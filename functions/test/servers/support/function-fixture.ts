@@ -42,6 +42,8 @@ export interface Account {
   readonly folder: string
   /** The functions may call these services beside that of the fixture. */
   readonly targets?: readonly string[]
+  /** The functions get these settings beside those of the fixture. */
+  readonly variables?: Readonly<Record<string, string>>
   /** It is TIMEOUT_MS by default. */
   readonly timeoutMs?: number
 }
@@ -98,7 +100,11 @@ async function start(account: Account, closers: Closer[]): Promise<Omit<Function
   closers.push(() => proxy.close())
   const [queue, slowQueue] = [await openQueue(account, closers), await openQueue(account, closers)]
   const outside = { secrets, secretsManager, branch, proxy, queue, slowQueue }
-  const functions = launchAll(account, buildVariables(store, outside, account.targets), closers)
+  const functions = launchAll(
+    account,
+    { ...buildVariables(store, outside, account.targets), ...account.variables },
+    closers,
+  )
   return { ...outside, ...functions, ...(await openWays(functions, outside, closers)) }
 }
 
