@@ -11,7 +11,7 @@ export function embedLua(folder: string): string {
   const names = files.map((file) => toCamelCase(basename(file, '.lua')))
   const scripts = files.map((file, index) => {
     const text = readFileSync(join(folder, 'scripts', file), 'utf8')
-    return `  ${names[index]}: ${JSON.stringify(withParts(folder, text))},`
+    return `  ${names[index]}: ${JSON.stringify(withoutComments(withParts(folder, text)))},`
   })
   // The type keeps the texts out of the declarations of the package, where they would stand a second time.
   return [
@@ -30,6 +30,11 @@ function withParts(folder: string, text: string): string {
   return text.replace(/^-- @include (\w+)\n/gm, (_, part: string) =>
     readFileSync(join(folder, 'scripts/parts', `${part}.lua`), 'utf8'),
   )
+}
+
+/** Comments speak to who reads the files. They are a quarter of what a package and a bundle would carry. */
+function withoutComments(text: string): string {
+  return text.replace(/^[ \t]*--.*\n/gm, '')
 }
 
 function toCamelCase(name: string): string {
