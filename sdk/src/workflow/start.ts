@@ -41,12 +41,14 @@ export type StartView<Result> = Omit<SubmitView, 'result'> & { readonly result?:
 
 export async function start<Input, Result>(
   setup: Setup,
-  { name, hasBarrier }: Workflow<Input, Result>,
+  { name, version, hasBarrier }: Workflow<Input, Result>,
   settings: StartSettings<Input>,
   options: SubmitOptions,
 ): Promise<StartView<Result>> {
-  const grants = hasBarrier ? GRANTS_DEFAULT : 0
-  const request = { grants, ...settings, kind: 'workflow', workflow: name } as WorkflowSubmitRequest
+  const { grants = hasBarrier ? GRANTS_DEFAULT : 0 } = settings
+  // A first plan that has run steps may be asked again at a handler with a newer version, which would run others.
+  const pinned = grants > 0 ? { version } : {}
+  const request = { grants, ...pinned, ...settings, kind: 'workflow', workflow: name } as WorkflowSubmitRequest
   // The handler has the workflow's code, so its result is of this type, as it comes out of JSON.
   return (await submit(setup, request, options)) as StartView<Result>
 }

@@ -24,6 +24,7 @@ describe('the start of a workflow', () => {
       ...settings,
       kind: 'workflow',
       workflow: 'order',
+      version: 3,
       grants: 8,
     })
   })

@@ -100,6 +100,15 @@ describe('the submit of a workflow', () => {
     expect(parseWorkflow({}, false)).toMatchObject({ faults: [{ code: 'SAGA_KIND_UNSUPPORTED' }] })
   })
 
+  it('has the same content with another version, so a caller with newer code may start it again', () => {
+    const [older, newer, other] = [{ version: 1 }, { version: 2 }, { input: 'x' }].map((fields) => {
+      const parsed = parseWorkflow(fields)
+      return parsed.type === 'parsed' ? parsed.submission.content : undefined
+    })
+    expect(newer).toBe(older)
+    expect(other).not.toBe(older)
+  })
+
   for (const [fields, code, path] of [
     [{ workflow: 'a b' }, 'SAGA_WORKFLOW_INVALID', '/workflow'],
     [{ workflow: undefined }, 'SAGA_WORKFLOW_INVALID', '/workflow'],

@@ -76,9 +76,10 @@ const FIELDS: { readonly [kind in Kind]: ReadonlySet<string> } = {
 }
 
 /**
- * These fields name the transaction and the acknowledgement. The same content may come again with other values of them.
+ * These fields name the transaction, the acknowledgement and the code of a workflow. The same content may come again with
+ * other values of them: a caller that starts a workflow again after a deployment means the one that is there.
  */
-const NOT_CONTENT: ReadonlySet<string> = new Set(['gid', 'ack'])
+const NOT_CONTENT: ReadonlySet<string> = new Set(['gid', 'ack', 'version'])
 
 export function parseSubmission(
   body: unknown,
