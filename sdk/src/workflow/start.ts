@@ -48,7 +48,13 @@ export async function start<Input, Result>(
   const { grants = hasBarrier ? GRANTS_DEFAULT : 0 } = settings
   // A first plan that has run steps may be asked again at a handler with a newer version, which would run others.
   const pinned = grants > 0 ? { version } : {}
-  const request = { grants, ...pinned, ...settings, kind: 'workflow', workflow: name } as WorkflowSubmitRequest
+  const request = {
+    grants,
+    ...pinned,
+    ...settings,
+    kind: 'workflow',
+    workflow: name,
+  } as WorkflowSubmitRequest
   // The handler has the workflow's code, so its result is of this type, as it comes out of JSON.
   return (await submit(setup, request, options)) as StartView<Result>
 }
