@@ -1,5 +1,5 @@
 /**
- * Makes the pictures of docs/guides/console.md anew: it plays the jobs of the browser tests on real servers, and packs
+ * Makes the pictures of docs/guides/console.md anew: it plays browser tests on real servers, and packs
  * what they photographed as WebP, which the browser itself does.
  */
 import { execFileSync } from 'node:child_process'
@@ -21,9 +21,11 @@ const NAMES = {
   'console-bulk': 'job-operator-bulk-running',
   'console-edit': 'job-b-edit',
   'console-overview': 'job-c-overview',
+  'console-workflow': 'workflow',
 } as const
 
-execFileSync('npm', ['exec', '--', 'vitest', 'run', '--project', 'browser', 'testing/browser/job-'], {
+const TESTS = ['testing/browser/job-', 'testing/browser/workflow']
+execFileSync('npm', ['exec', '--', 'vitest', 'run', '--project', 'browser', ...TESTS], {
   cwd: ROOT,
   stdio: 'inherit',
 })
