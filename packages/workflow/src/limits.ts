@@ -17,6 +17,8 @@ export const BRANCH_BYTES_MAX = 512 * 1024
 export const GRANT_SLOTS_MAX = 32
 /** An id leaves room for a number behind it, and for that of a generation, within the 64 characters of a branch's id. */
 export const STEP_ID_LENGTH_MAX = 48
+/** The code of a failure. What is longer is cut. */
+export const FAILURE_CODE_LENGTH_MAX = 64
 /** The text of a failure. What is longer is cut. */
 export const FAILURE_MESSAGE_LENGTH_MAX = 1_024
 /**

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type PlanContext, STEPS_MAX, StepError, VALUE_BYTES_MAX } from '@counterstep/workflow'
 import { describe, expect, it } from 'vitest'
+import { Failure } from './failure.ts'
 import { play } from './orchestrator.ts'
 import { call, caught, program, step, toCall } from './write-program.ts'
 
@@ -208,6 +209,21 @@ describe('what goes on after the answer', () => {
     await new Promise((resolve) => setImmediate(resolve))
     expect(end).toMatchObject({ refused: { code: 'WORKFLOW_RULE_BROKEN' } })
     expect(seen).toEqual([1_000, false, 1])
+  })
+})
+
+describe('a failure that leaves the function', () => {
+  const nest = (levels: number) => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`)
+
+  it.each([
+    ['has no code', { code: '', message: 'no' }, { code: 'BRANCH_FAILED', message: 'no' }],
+    ['has deep details', { code: 'NO', message: 'no', details: nest(33) }, { code: 'NO', message: 'no' }],
+    ['has a long code', { code: 'A'.repeat(65), message: 'no' }, { code: 'A'.repeat(64), message: 'no' }],
+  ])('It is told as far as an orchestrator takes it, if it %s', async (_, thrown, failed) => {
+    const throwing = program(async () => {
+      throw new Failure(thrown)
+    })
+    expect((await play([throwing])).end).toEqual({ failed })
   })
 })
 

@@ -173,6 +173,19 @@ describe('a step that fails', () => {
     ])
   })
 
+  it('tells the code no details that are nested so deep that the handler would refuse the call', () => {
+    const nest = (levels: number) => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`)
+    for (const [levels, isTold] of [
+      [32, true],
+      [33, false],
+    ] as const) {
+      const said = { code: 'DECLINED', message: 'no', details: nest(levels) }
+      const { planCall } = planned(call('a')).answer('a', 'action', 'failure', said).saved()
+      const [entry] = planCall.journal
+      expect(entry?.failed).toEqual(isTold ? said : { code: 'DECLINED', message: 'no' })
+    }
+  })
+
   it('keeps the workflow from its end until it is compensated', () => {
     const fixture = planned(call('a')).answer('a', 'action', 'failure').saved()
     fixture.plan({}, { done: 1 }).saved()

@@ -313,7 +313,10 @@ class PlanReader {
         `${path}/message`,
         `must be at most ${FAILURE_MESSAGE_LENGTH_MAX} characters`,
       )
-    return { code, message, ...(details === undefined ? {} : { details: details as JsonValue }) }
+    if (details === undefined) return { code, message }
+    if (utf8Length(JSON.stringify(details), KEPT_VALUE_BYTES_MAX) > KEPT_VALUE_BYTES_MAX)
+      return this.#faults.add(FAULT, `${path}/details`, `is over ${KEPT_VALUE_BYTES_MAX} bytes`)
+    return { code, message, details: details as JsonValue }
   }
 }
 

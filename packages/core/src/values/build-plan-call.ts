@@ -2,10 +2,11 @@
  * Builds the request of a plan call, and the requests of the steps that a plan has named. The results stand in the call as
  * the texts that the services answered, so that a number keeps its digits.
  */
-import type { PlanFailure } from '@counterstep/protocol'
+import type { JsonValue, PlanFailure } from '@counterstep/protocol'
 import { countBytesLeft } from '../rules/workflow-plan.ts'
 import { findGrant } from '../rules/workflow-slots.ts'
 import { isSeal, toSaga } from '../rules/workflow-steps.ts'
+import { canonicalJson } from '../submission/canonical-json.ts'
 import type { SagaOp, WorkflowStep, WorkflowTransaction } from '../transaction.ts'
 import { type BranchRequest, buildRequest } from './build-request.ts'
 
@@ -89,8 +90,13 @@ function readFailure({ branches }: WorkflowTransaction, position: number): PlanF
   return {
     code,
     message: typeof message === 'string' ? message : '',
-    ...(details === undefined ? {} : { details: details as never }),
+    ...(mayDeliver(details) ? { details } : {}),
   }
+}
+
+/** A service may say what it likes, and what is nested too deep would make the handler refuse the whole call. */
+function mayDeliver(details: unknown): details is JsonValue {
+  return details !== undefined && canonicalJson(details as JsonValue) !== undefined
 }
 
 function parseObject(text: string): Readonly<Record<string, unknown>> {

@@ -1,7 +1,14 @@
-import type { JsonValue, PlanAnswer, PlanCall, PlanFailure, PlanOutcome } from '@counterstep/protocol'
+import {
+  JSON_DEPTH_MAX,
+  type JsonValue,
+  type PlanAnswer,
+  type PlanCall,
+  type PlanFailure,
+  type PlanOutcome,
+} from '@counterstep/protocol'
 import { RefusedStepError, StepError } from '../errors.ts'
-import { copyJson } from '../json-text.ts'
-import { FAILURE_MESSAGE_LENGTH_MAX, VALUE_BYTES_MAX } from '../limits.ts'
+import { copyJson, isShallow } from '../json-text.ts'
+import { FAILURE_CODE_LENGTH_MAX, FAILURE_MESSAGE_LENGTH_MAX, VALUE_BYTES_MAX } from '../limits.ts'
 import type { Ask } from '../rules/ask.ts'
 import { writeAnswer } from '../rules/build-answer.ts'
 import { findWorkflow } from '../rules/find-workflow.ts'
@@ -172,6 +179,10 @@ function copyValue(value: JsonValue | undefined): JsonValue | undefined {
 /** A failure must always be told, so what does not fit is left out. */
 function boundFailure({ code, message, details }: PlanFailure): PlanFailure {
   const copy = copyJson(details, VALUE_BYTES_MAX / 2)
-  const said = { code: code.slice(0, 64), message: message.slice(0, FAILURE_MESSAGE_LENGTH_MAX) }
-  return 'fault' in copy || copy.value === undefined ? said : { ...said, details: copy.value }
+  const said = {
+    code: code.slice(0, FAILURE_CODE_LENGTH_MAX) || 'BRANCH_FAILED',
+    message: message.slice(0, FAILURE_MESSAGE_LENGTH_MAX),
+  }
+  if ('fault' in copy || copy.value === undefined) return said
+  return isShallow(JSON.stringify(copy.value), JSON_DEPTH_MAX) ? { ...said, details: copy.value } : said
 }

@@ -15,7 +15,7 @@ import {
   URL_LENGTH_MAX,
 } from '@counterstep/protocol'
 import { PlanCallError } from '../errors.ts'
-import { copyJson, countUtf8Bytes } from '../json-text.ts'
+import { copyJson, countUtf8Bytes, isShallow } from '../json-text.ts'
 import {
   GRANT_SLOTS_MAX,
   PLAN_CALL_BYTES_MAX,
@@ -38,7 +38,8 @@ export function parsePlanCall(text: string): PlanCall {
   const bytes = countUtf8Bytes(text)
   if (bytes > PLAN_CALL_BYTES_MAX)
     throw new PlanCallError('', `has ${bytes} bytes, at most ${PLAN_CALL_BYTES_MAX} are read`)
-  if (!isShallow(text)) throw new PlanCallError('', `nests deeper than ${PLAN_CALL_DEPTH_MAX} levels`)
+  if (!isShallow(text, PLAN_CALL_DEPTH_MAX))
+    throw new PlanCallError('', `nests deeper than ${PLAN_CALL_DEPTH_MAX} levels`)
   const fields = readObject(parseJson(text), '', FIELDS)
   if (fields.v !== 1)
     throw new PlanCallError('/v', 'is a version of the call that is not served here: only 1 is')
@@ -87,24 +88,6 @@ function parseJson(text: string): unknown {
   } catch (error: unknown) {
     throw new PlanCallError('', `is no JSON: ${error instanceof Error ? error.message : String(error)}`)
   }
-}
-
-/** Counts brackets outside of strings, before anything walks the value by calling itself. */
-function isShallow(text: string): boolean {
-  let depth = 0
-  let isInString = false
-  for (let at = 0; at < text.length; at++) {
-    const each = text[at]
-    if (isInString) {
-      if (each === '\\') at++
-      else if (each === '"') isInString = false
-    } else if (each === '"') isInString = true
-    else if (each === '{' || each === '[') {
-      depth += 1
-      if (depth > PLAN_CALL_DEPTH_MAX) return false
-    } else if (each === '}' || each === ']') depth -= 1
-  }
-  return true
 }
 
 function readJournalEntry(entry: unknown, index: number): JournalEntry {
