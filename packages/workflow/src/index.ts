@@ -1,17 +1,10 @@
 export { PlanCallError, RefusedStepError, StepError, WorkflowRuleError } from './errors.ts'
 export {
   BRANCH_BYTES_MAX,
-  FAILURE_MESSAGE_LENGTH_MAX,
-  GRANT_SLOTS_MAX,
   LOCAL_READS_MAX,
-  NEXT_STEPS_MAX,
-  PLAN_ANSWER_BYTES_MAX,
-  PLAN_CALL_BYTES_MAX,
   PLAN_CALL_DEPTH_MAX,
   STEP_ID_LENGTH_MAX,
   STEP_INPUT_BYTES_MAX,
-  STEPS_MAX,
-  VALUE_BYTES_MAX,
 } from './limits.ts'
 export type { PlanHost, SlotRun, WorkflowProgram } from './pump/answer-plan.ts'
 export { answerPlan } from './pump/answer-plan.ts'

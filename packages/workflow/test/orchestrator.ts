@@ -1,20 +1,20 @@
 // Rehearses workflows in a faulty world: what was planned is answered from a table, and answers are lost, plans are repeated
 // and handlers die where a test wants it.
-import type {
-  JournalEntry,
-  JsonValue,
-  NextEntry,
-  PlanAnswer,
-  PlanCall,
-  PlanEnd,
-  PlanFailure,
-  PlanOutcome,
-  PlanRefusal,
-  RanEntry,
+import {
+  type JournalEntry,
+  type JsonValue,
+  type NextEntry,
+  PLAN_BYTES_MAX,
+  type PlanAnswer,
+  type PlanCall,
+  type PlanEnd,
+  type PlanFailure,
+  type PlanOutcome,
+  type PlanRefusal,
+  type RanEntry,
 } from '@counterstep/protocol'
 import {
   answerPlan,
-  PLAN_ANSWER_BYTES_MAX,
   parsePlanCall,
   REHEARSAL_STARTS_AT,
   rehearse,
@@ -146,7 +146,7 @@ class FaultyWorld {
         readFailure,
       })
       const written = JSON.stringify(answer)
-      if (written.length > PLAN_ANSWER_BYTES_MAX) throw new Error(`the answer has ${written.length} bytes`)
+      if (written.length > PLAN_BYTES_MAX) throw new Error(`the answer has ${written.length} bytes`)
       return JSON.parse(written)
     } catch (error: unknown) {
       const wasKilled = error instanceof StepError && String(error.cause).includes('was killed')

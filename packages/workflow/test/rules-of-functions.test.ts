@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { type PlanContext, STEPS_MAX, StepError, VALUE_BYTES_MAX } from '@counterstep/workflow'
+import { KEPT_VALUE_BYTES_MAX, STEPS_MAX } from '@counterstep/protocol'
+import { type PlanContext, StepError } from '@counterstep/workflow'
 import { describe, expect, it } from 'vitest'
 import { Failure } from './failure.ts'
 import { play } from './orchestrator.ts'
@@ -124,12 +125,12 @@ const BROKEN: readonly {
   },
   {
     title: 'runs what returns too much',
-    run: (ctx) => ctx.run('r', () => 'x'.repeat(VALUE_BYTES_MAX)),
+    run: (ctx) => ctx.run('r', () => 'x'.repeat(KEPT_VALUE_BYTES_MAX)),
     message: /the value of r has/,
   },
   {
     title: 'returns too much',
-    run: () => 'x'.repeat(VALUE_BYTES_MAX),
+    run: () => 'x'.repeat(KEPT_VALUE_BYTES_MAX),
     message: /the result of the workflow has/,
   },
 ]

@@ -1,6 +1,9 @@
 import {
+  FAILURE_CODE_LENGTH_MAX,
+  FAILURE_MESSAGE_LENGTH_MAX,
   JSON_DEPTH_MAX,
   type JsonValue,
+  KEPT_VALUE_BYTES_MAX,
   type PlanAnswer,
   type PlanCall,
   type PlanFailure,
@@ -8,7 +11,6 @@ import {
 } from '@counterstep/protocol'
 import { RefusedStepError, StepError } from '../errors.ts'
 import { copyJson, isShallow } from '../json-text.ts'
-import { FAILURE_CODE_LENGTH_MAX, FAILURE_MESSAGE_LENGTH_MAX, VALUE_BYTES_MAX } from '../limits.ts'
 import type { Ask } from '../rules/ask.ts'
 import { writeAnswer } from '../rules/build-answer.ts'
 import { findWorkflow } from '../rules/find-workflow.ts'
@@ -122,7 +124,7 @@ class Pump {
   }
 
   #endWith(value: unknown): void {
-    const copy = copyJson(value, VALUE_BYTES_MAX)
+    const copy = copyJson(value, KEPT_VALUE_BYTES_MAX)
     if ('fault' in copy) this.#run.breakRule(`the result of the workflow ${copy.fault}`)
     else this.#run.end({ done: copy.value ?? null })
   }
@@ -157,7 +159,7 @@ class Pump {
         slot === undefined
           ? await this.#promises.runCode(ask)
           : await this.#host.runStep({ slot, id, name, input })
-      const copy = copyJson(value, VALUE_BYTES_MAX)
+      const copy = copyJson(value, KEPT_VALUE_BYTES_MAX)
       if ('fault' in copy)
         return { refused: { code: 'WORKFLOW_RULE_BROKEN', message: `the value of ${id} ${copy.fault}`, id } }
       return copy.value === undefined ? {} : { value: copy.value }
@@ -178,7 +180,7 @@ function copyValue(value: JsonValue | undefined): JsonValue | undefined {
 
 /** A failure must always be told, so what does not fit is left out. */
 function boundFailure({ code, message, details }: PlanFailure): PlanFailure {
-  const copy = copyJson(details, VALUE_BYTES_MAX / 2)
+  const copy = copyJson(details, KEPT_VALUE_BYTES_MAX / 2)
   const said = {
     code: code.slice(0, FAILURE_CODE_LENGTH_MAX) || 'BRANCH_FAILED',
     message: message.slice(0, FAILURE_MESSAGE_LENGTH_MAX),

@@ -1,11 +1,6 @@
-import type { PlanCall } from '@counterstep/protocol'
+import { KEPT_VALUE_BYTES_MAX, type PlanCall } from '@counterstep/protocol'
 import { copyJson } from '../json-text.ts'
-import {
-  CONTINUE_SUGGESTED_BYTES,
-  CONTINUE_SUGGESTED_STEPS,
-  LOCAL_READS_MAX,
-  VALUE_BYTES_MAX,
-} from '../limits.ts'
+import { CONTINUE_SUGGESTED_BYTES, CONTINUE_SUGGESTED_STEPS, LOCAL_READS_MAX } from '../limits.ts'
 import type { AskRequest } from '../rules/ask.ts'
 import type { PlanRun } from '../rules/plan-run.ts'
 import { drawFraction, drawUuid, seedRandom } from '../rules/seeded-random.ts'
@@ -81,7 +76,7 @@ export function createPlanContext({ call, version, run, promises }: PlanContextP
         )
         return waitForEver()
       }
-      const copy = copyJson(input, VALUE_BYTES_MAX)
+      const copy = copyJson(input, KEPT_VALUE_BYTES_MAX)
       if ('fault' in copy) run.breakRule(`the input of ctx.continueWith ${copy.fault}`)
       else run.end({ continue: copy.value ?? null })
       return waitForEver()

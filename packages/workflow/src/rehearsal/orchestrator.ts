@@ -1,16 +1,18 @@
 // An orchestrator in memory, on virtual time: it opens plans, keeps the journal, and ends what was planned in the order of
 // time. It is for tests, of a user's workflow and of this package, so it has no retries and undoes nothing.
-import type {
-  JournalEntry,
-  NextEntry,
-  PlanAnswer,
-  PlanCall,
-  PlanEnd,
-  PlanOutcome,
-  PlanRefusal,
-  RanEntry,
+import {
+  JOURNAL_BYTES_MAX,
+  type JournalEntry,
+  NEXT_STEPS_MAX,
+  type NextEntry,
+  type PlanAnswer,
+  type PlanCall,
+  type PlanEnd,
+  type PlanOutcome,
+  type PlanRefusal,
+  type RanEntry,
+  WAIT_END_MS_MAX,
 } from '@counterstep/protocol'
-import { NEXT_STEPS_MAX } from '../limits.ts'
 
 /** The world around the orchestrator: the handler, and all that is called or waited for. */
 export interface RehearsedWorld {
@@ -50,9 +52,6 @@ interface Pending {
 const PLANS_MAX = 2_000
 /** The virtual time begins here, in epoch milliseconds. */
 export const REHEARSAL_STARTS_AT = 1_000
-const RECORD_BYTES_MAX = 1_024 * 1_024
-/** A signal without a time limit is waited for so long, as by a server. */
-const SIGNAL_TIMEOUT_MS = 30 * 86_400_000
 
 /** Plays a workflow to its end. Throws an Error if a plan is not valid, or if there is no end after 2,000 plans. */
 export async function rehearse(world: RehearsedWorld): Promise<Rehearsed> {
@@ -123,7 +122,7 @@ class Orchestrator {
         return { id: entry.id, is: entry.is, name: entry.name, ...(slot === undefined ? {} : { slot }) }
       }),
       grant: { from, count },
-      bytesLeft: RECORD_BYTES_MAX - JSON.stringify(this.#journal).length,
+      bytesLeft: JOURNAL_BYTES_MAX - JSON.stringify(this.#journal).length,
     }
   }
 
@@ -166,7 +165,7 @@ class Orchestrator {
   #start(entry: NextEntry): Pending {
     const takesMs = this.#world.takeMs(entry, this.#now)
     if (entry.is !== 'signal') return { entry, endAt: this.#now + (takesMs ?? 0), isTimedOut: false }
-    const { timeoutMs = SIGNAL_TIMEOUT_MS } = entry.branch.wait as { timeoutMs?: number }
+    const { timeoutMs = WAIT_END_MS_MAX } = entry.branch.wait as { timeoutMs?: number }
     const isTimedOut = takesMs === undefined || takesMs > timeoutMs
     return { entry, endAt: this.#now + (isTimedOut ? timeoutMs : takesMs), isTimedOut }
   }

@@ -5,10 +5,11 @@ import {
   type PlanCall,
   type PlanRefusal,
   type RanEntry,
+  STEPS_MAX,
 } from '@counterstep/protocol'
 import { WorkflowRuleError } from '../errors.ts'
 import { copyJson } from '../json-text.ts'
-import { BRANCH_BYTES_MAX, STEP_ID_LENGTH_MAX, STEP_INPUT_BYTES_MAX, STEPS_MAX } from '../limits.ts'
+import { BRANCH_BYTES_MAX, STEP_ID_LENGTH_MAX, STEP_INPUT_BYTES_MAX } from '../limits.ts'
 import { type Ask, type AskRequest, hasEffect, isOutstanding } from './ask.ts'
 import { findChangedAsk, refuseUnasked } from './match-journal.ts'
 import { StepIds } from './step-ids.ts'

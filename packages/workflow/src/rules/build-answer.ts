@@ -1,14 +1,15 @@
-import type {
-  JsonValue,
-  NextEntry,
-  PlanAnswer,
-  PlanCall,
-  PlannedBranch,
-  PlanThen,
-  SagaWaitRequest,
+import {
+  type JsonValue,
+  NEXT_STEPS_MAX,
+  type NextEntry,
+  PLAN_BYTES_MAX,
+  type PlanAnswer,
+  type PlanCall,
+  type PlannedBranch,
+  type PlanThen,
+  type SagaWaitRequest,
 } from '@counterstep/protocol'
 import { countUtf8Bytes } from '../json-text.ts'
-import { NEXT_STEPS_MAX, PLAN_ANSWER_BYTES_MAX } from '../limits.ts'
 import type { Ask } from './ask.ts'
 import { nameSlot } from './inline-rules.ts'
 
@@ -43,7 +44,7 @@ export function fillNext(asks: readonly Ask[], bytesTaken: number): readonly Nex
   for (const ask of asks) {
     const entry = toNextEntry(ask)
     bytes += countBytes(entry as unknown as JsonValue)
-    if (next.length === NEXT_STEPS_MAX || bytes > PLAN_ANSWER_BYTES_MAX) break
+    if (next.length === NEXT_STEPS_MAX || bytes > PLAN_BYTES_MAX) break
     next.push(entry)
   }
   return next

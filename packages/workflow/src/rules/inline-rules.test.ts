@@ -1,5 +1,5 @@
+import { PLAN_BYTES_MAX } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
-import { PLAN_ANSWER_BYTES_MAX } from '../limits.ts'
 import { type InlineSpent, mayRunInline, placeStep, type StepPlace } from './inline-rules.ts'
 
 const ALONE: StepPlace = { hasBarrier: true, isPivot: false, isAlone: true, grant: { from: 3, count: 2 } }
@@ -40,7 +40,7 @@ describe('what runs within a plan call', () => {
   })
 
   it('A record with much room does not fill the answer', () => {
-    const spent = { ...FRESH, count: 1, bytes: PLAN_ANSWER_BYTES_MAX / 2 }
-    expect(mayRunInline('run', 3, spent, { ...ROOM, bytesLeft: 4 * PLAN_ANSWER_BYTES_MAX })).toBe(false)
+    const spent = { ...FRESH, count: 1, bytes: PLAN_BYTES_MAX / 2 }
+    expect(mayRunInline('run', 3, spent, { ...ROOM, bytesLeft: 4 * PLAN_BYTES_MAX })).toBe(false)
   })
 })

@@ -1,5 +1,4 @@
-import type { PlanGrant } from '@counterstep/protocol'
-import { PLAN_ANSWER_BYTES_MAX } from '../limits.ts'
+import { PLAN_BYTES_MAX, type PlanGrant } from '@counterstep/protocol'
 
 /** Counts the steps and runs within one plan call, and their use of it. */
 export interface InlineSpent {
@@ -45,7 +44,7 @@ export function mayRunInline(
 ): boolean {
   if (spent.hasFailed) return false
   if (is === 'step' && (spent.hasRun || slot >= grant.from + grant.count)) return false
-  const isRoomLeft = spent.bytes * 2 < Math.min(bytesLeft, PLAN_ANSWER_BYTES_MAX)
+  const isRoomLeft = spent.bytes * 2 < Math.min(bytesLeft, PLAN_BYTES_MAX)
   return spent.count === 0 || (!spent.isHalfOfTimeOver && isRoomLeft)
 }
 

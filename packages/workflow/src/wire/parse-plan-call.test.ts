@@ -1,6 +1,7 @@
+import { KEPT_VALUE_BYTES_MAX, PLAN_BYTES_MAX, STEPS_MAX } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { PlanCallError } from '../errors.ts'
-import { PLAN_CALL_BYTES_MAX, PLAN_CALL_DEPTH_MAX, STEPS_MAX, VALUE_BYTES_MAX } from '../limits.ts'
+import { PLAN_CALL_DEPTH_MAX } from '../limits.ts'
 import { parsePlanCall } from './parse-plan-call.ts'
 
 const STEP = { id: 'reserve', is: 'step', name: 'reserve', slot: '~1', value: { id: 7 }, at: 1_000 }
@@ -70,8 +71,8 @@ describe('a hostile plan call', () => {
     ['nothing', '', ''],
     ['a list', '[]', ''],
     ['null', 'null', ''],
-    ['over 1 MiB', withInput(`"${'x'.repeat(PLAN_CALL_BYTES_MAX)}"`), ''],
-    ['over 1 MiB only in UTF-8', withInput(`"${'ü'.repeat(PLAN_CALL_BYTES_MAX / 2)}"`), ''],
+    ['over 1 MiB', withInput(`"${'x'.repeat(PLAN_BYTES_MAX)}"`), ''],
+    ['over 1 MiB only in UTF-8', withInput(`"${'ü'.repeat(PLAN_BYTES_MAX / 2)}"`), ''],
     ['too deep', withInput(nest(PLAN_CALL_DEPTH_MAX)), ''],
     ['so deep that a walk would end the process', withInput(nest(500_000)), ''],
     ['an unknown field', change({ tenant: 'x' }), ''],
@@ -98,7 +99,7 @@ describe('a hostile plan call', () => {
     ['slot 0', entry({ slot: '~0' }), '/journal/0/slot'],
     ['a slot of a call', entry({ is: 'call' }), '/journal/0/slot'],
     ['a value and a failure', entry({ failed: CALL.failed }), '/journal/0'],
-    ['a value over its bound', entry({ value: 'x'.repeat(VALUE_BYTES_MAX) }), '/journal/0/value'],
+    ['a value over its bound', entry({ value: 'x'.repeat(KEPT_VALUE_BYTES_MAX) }), '/journal/0/value'],
     [
       'a failure without a code',
       entry({ value: undefined, failed: { message: 'no' } }),
@@ -111,7 +112,7 @@ describe('a hostile plan call', () => {
     ],
     [
       'a failure over its bound',
-      entry({ value: undefined, failed: { ...CALL.failed, message: 'x'.repeat(VALUE_BYTES_MAX) } }),
+      entry({ value: undefined, failed: { ...CALL.failed, message: 'x'.repeat(KEPT_VALUE_BYTES_MAX) } }),
       '/journal/0/failed',
     ],
     ['an entry without an instant', entry({ at: undefined }), '/journal/0/at'],

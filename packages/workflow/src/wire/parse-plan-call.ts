@@ -1,28 +1,26 @@
 import {
   ENTRY_TYPES,
   type Gid,
+  GRANTS_MAX,
   isBranchId,
   isGid,
   isName,
   type JournalEntry,
   type JsonValue,
+  KEPT_VALUE_BYTES_MAX,
   type PendingEntry,
+  PLAN_BYTES_MAX,
   type PlanCall,
   type PlanEntry,
   type PlanFailure,
   type PlanGrant,
   type PlanOutcome,
+  STEPS_MAX,
   URL_LENGTH_MAX,
 } from '@counterstep/protocol'
 import { PlanCallError } from '../errors.ts'
 import { copyJson, countUtf8Bytes, isShallow } from '../json-text.ts'
-import {
-  GRANT_SLOTS_MAX,
-  PLAN_CALL_BYTES_MAX,
-  PLAN_CALL_DEPTH_MAX,
-  STEPS_MAX,
-  VALUE_BYTES_MAX,
-} from '../limits.ts'
+import { PLAN_CALL_DEPTH_MAX } from '../limits.ts'
 
 const SLOT = /^~[1-9][0-9]{0,8}$/
 const SLOT_MAX = 999_999_999
@@ -36,8 +34,8 @@ type Fields = Readonly<Record<string, unknown>>
  */
 export function parsePlanCall(text: string): PlanCall {
   const bytes = countUtf8Bytes(text)
-  if (bytes > PLAN_CALL_BYTES_MAX)
-    throw new PlanCallError('', `has ${bytes} bytes, at most ${PLAN_CALL_BYTES_MAX} are read`)
+  if (bytes > PLAN_BYTES_MAX)
+    throw new PlanCallError('', `has ${bytes} bytes, at most ${PLAN_BYTES_MAX} are read`)
   if (!isShallow(text, PLAN_CALL_DEPTH_MAX))
     throw new PlanCallError('', `nests deeper than ${PLAN_CALL_DEPTH_MAX} levels`)
   const fields = readObject(parseJson(text), '', FIELDS)
@@ -150,7 +148,7 @@ function readFailed(failed: unknown, path: string): PlanFailure {
 }
 
 function assertFits(value: unknown, path: string): void {
-  const copy = copyJson(value, VALUE_BYTES_MAX)
+  const copy = copyJson(value, KEPT_VALUE_BYTES_MAX)
   if ('fault' in copy) throw new PlanCallError(path, copy.fault)
 }
 
@@ -160,7 +158,7 @@ function readGrant(grant: unknown, entries: readonly PendingEntry[]): PlanGrant 
   if (grant === undefined) return { from: last + 1, count: 0 }
   const fields = readObject(grant, '/grant', ['from', 'count'])
   const from = readCount(fields.from, '/grant/from', last + 1, SLOT_MAX)
-  return { from, count: readCount(fields.count, '/grant/count', 0, GRANT_SLOTS_MAX) }
+  return { from, count: readCount(fields.count, '/grant/count', 0, GRANTS_MAX) }
 }
 
 function assertUnique(entries: readonly PendingEntry[]): void {
