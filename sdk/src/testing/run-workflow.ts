@@ -9,14 +9,15 @@ import type {
 import { answerPlan, type PlanHost, REHEARSAL_STARTS_AT, rehearse, type SlotRun } from '@counterstep/workflow'
 import type { BranchFailure } from '../branch/branch-errors.ts'
 import { createFailure, readFailure } from '../workflow/failures.ts'
+import { countGrantsByDefault } from '../workflow/grants.ts'
+import { nextTurn } from '../workflow/next-turn.ts'
 import type { Workflow } from '../workflow/workflow.ts'
 import { assertRepeatable } from './assert-repeatable.ts'
+import { copyThroughJson } from './copy-through-json.ts'
 import { type TrialSignal, TrialSignals } from './trial-signals.ts'
-import { nextTurn, waitForClock } from './turns.ts'
+import { waitForClock } from './wait-for-clock.ts'
 import { WorkflowRefusedError } from './workflow-refused-error.ts'
 
-/** The slots that a server grants with a plan, where a workflow has a barrier. */
-const GRANTED_SLOTS = 8
 /** No step of a test is cut short because its time is over. */
 const BUDGET_MS = 60_000
 
@@ -136,7 +137,7 @@ class WorkflowRun<Input, Result> {
       workflow: name,
       gid: `${name}-in-a-test`,
       input: copyThroughJson(input),
-      grants: hasBarrier ? GRANTED_SLOTS : 0,
+      grants: countGrantsByDefault(hasBarrier),
       ask: (call) => this.#askTwice(call),
       takeMs: (entry, now) => this.#takeMs(entry, now),
       end: (entry) => this.#end(entry),
@@ -180,8 +181,8 @@ class WorkflowRun<Input, Result> {
   async #end(entry: NextEntry): Promise<PlanOutcome> {
     if (entry.is === 'signal') return { value: this.#signals.readPayload(entry.id) }
     try {
-      const value = entry.is === 'step' ? await this.#runStep(toSlotRun(entry)) : await this.#answer(entry)
-      return { value: copyThroughJson(value) }
+      if (entry.is === 'step') return { value: await this.#runStep(toSlotRun(entry)) }
+      return { value: copyThroughJson(await this.#answer(entry)) }
     } catch (error: unknown) {
       const failed = readFailure(error)
       if (failed === undefined) throw error
@@ -259,9 +260,4 @@ function toTrialEntry({ id, is, name, value, failed, at }: JournalEntry): TrialE
     ...(failed === undefined ? {} : { failed }),
     atMs: at - REHEARSAL_STARTS_AT,
   }
-}
-
-/** Results are recorded as JSON, so the function gets no more than that. */
-function copyThroughJson(value: unknown): JsonValue {
-  return JSON.parse(JSON.stringify(value ?? null)) as JsonValue
 }

@@ -1,4 +1,5 @@
 import type { JsonValue, NextEntry } from '@counterstep/protocol'
+import { copyThroughJson } from './copy-through-json.ts'
 
 /**
  * A signal that comes to a workflow in its test.
@@ -39,6 +40,6 @@ export class TrialSignals {
 
   /** Reads the payload of the signal that a wait has taken. */
   readPayload(id: string): JsonValue {
-    return JSON.parse(JSON.stringify(this.#taken.get(id)?.payload ?? null))
+    return copyThroughJson(this.#taken.get(id)?.payload)
   }
 }

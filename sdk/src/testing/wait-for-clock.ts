@@ -1,13 +1,7 @@
-// These are taken when the module is loaded, because a test may replace the global ones by a clock of its own.
-const { setImmediate } = globalThis
+import { nextTurn } from '../workflow/next-turn.ts'
 
-/** A replaced clock may stand still. */
+/** A test may have replaced the clock by one that stands still. */
 const TURNS_MAX = 10_000
-
-/** Resolves when the queue of microtasks is empty. */
-export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
-}
 
 /** Resolves when the clock of the process has moved, so that code which reads it gets another time. */
 export async function waitForClock(): Promise<void> {

@@ -15,6 +15,7 @@ import { buildJsonAnswer, type HttpAnswer, toErrorAnswer, toOutcomeAnswer } from
 import { type BranchRequest, parseWorkflowCall } from '../branch/parse-branch.ts'
 import type { AnsweredBranch } from '../http/answer-branch.ts'
 import { createFailure, readFailure } from './failures.ts'
+import { nextTurn } from './next-turn.ts'
 import { parseStepCall, toCallError } from './parse-step-call.ts'
 import { runStep, type StepOutcome, undoRow } from './run-step.ts'
 import type { AnyStep } from './step.ts'
@@ -85,7 +86,7 @@ function createHost({ headers }: Branch, runGranted: PlanHost['runStep']): PlanH
   const startedAt = performance.now()
   const budget = headers['counterstep-budget-ms'] ?? ''
   return {
-    nextTurn: () => new Promise((resolve) => setImmediate(resolve)),
+    nextTurn,
     runStep: runGranted,
     elapsedMs: () => performance.now() - startedAt,
     budgetMs: COUNT.test(budget) ? Number(budget) : BUDGET_MS_DEFAULT,

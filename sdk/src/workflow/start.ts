@@ -2,15 +2,16 @@ import type { SubmitView, WorkflowSubmitRequest } from '@counterstep/protocol'
 import type { SubmitOptions } from '../options.ts'
 import type { Setup } from '../setup.ts'
 import { submit } from '../submit.ts'
+import { countGrantsByDefault } from './grants.ts'
 import type { Workflow } from './workflow.ts'
 
 /** The input may be left out where the function takes none. */
 type InputField<Input> = undefined extends Input ? { readonly input?: Input } : { readonly input: Input }
 
 /**
- * Says where a workflow runs, and with which input. `handler` is the URL of its `workflowHandler`. `version` is by default the
- * newest that the handler has when the first plan is made. Up to `grants` local steps run within one plan call: by default 8,
- * and 0 without a barrier. A workflow is found by its `name` and `tags`; every reader sees them.
+ * Says where a workflow runs, and with which input. `handler` is the URL of its `workflowHandler`. Up to `grants` local
+ * steps run within one plan call: by default 8, and 0 without a barrier. `version` is by default that of the workflow where there
+ * are grants, and else the newest that the handler has when the first plan is made. A workflow is found by its `name` and `tags`; every reader sees them.
  *
  * @example
  * ```ts
@@ -24,9 +25,6 @@ type InputField<Input> = undefined extends Input ? { readonly input?: Input } : 
  */
 export type StartSettings<Input> = Omit<WorkflowSubmitRequest, 'kind' | 'workflow' | 'input'> &
   InputField<Input>
-
-/** So many local steps may run within one plan call, if the workflow has a barrier. Without one none may. */
-const GRANTS_DEFAULT = 8
 
 /**
  * The answer to a start. It has a `result`, which the function has returned, only where `waitMs` was long enough for that.
@@ -45,7 +43,7 @@ export async function start<Input, Result>(
   settings: StartSettings<Input>,
   options: SubmitOptions,
 ): Promise<StartView<Result>> {
-  const { grants = hasBarrier ? GRANTS_DEFAULT : 0 } = settings
+  const { grants = countGrantsByDefault(hasBarrier) } = settings
   // A first plan that has run steps may be asked again at a handler with a newer version, which would run others.
   const pinned = grants > 0 ? { version } : {}
   const request = {
