@@ -1,5 +1,3 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { writeAlert } from '@counterstep/explain'
 import type { AlertBody, AlertFacts, TransactionView } from '@counterstep/protocol'
 import { expect, it } from 'vitest'
@@ -7,6 +5,7 @@ import { type ConsoleServer, startConsoleServer } from './harness/console-server
 import { describeInBrowser } from './harness/in-browser.ts'
 import { startMendableService } from './harness/mendable-service.ts'
 import { takeScreenshot } from './harness/screenshot.ts'
+import { type LoopbackService, serveOnLoopback } from './harness/serve-on-loopback.ts'
 import { openPage } from './harness/watched-page.ts'
 
 const STUCK = 60
@@ -42,20 +41,12 @@ async function strandForPerson(server: ConsoleServer, serviceUrl: string): Promi
   await expect.poll(async () => (await readTransaction(server, gid)).attention).toBeTruthy()
 }
 
-async function startRefusingService(): Promise<{ readonly url: string } & AsyncDisposable> {
-  const service = createServer((request, response) => {
+function startRefusingService(): Promise<LoopbackService> {
+  return serveOnLoopback((request, response) => {
     request.resume()
     response.statusCode = request.url?.startsWith('/refuse') === true ? 409 : 200
     response.end()
   })
-  await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(service.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      service.closeAllConnections()
-      await new Promise((resolve) => service.close(resolve))
-    },
-  }
 }
 
 async function readTransaction({ url }: ConsoleServer, gid: string): Promise<TransactionView> {
