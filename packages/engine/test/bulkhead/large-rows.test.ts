@@ -1,6 +1,6 @@
 import type { SagaSubmitRequest } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
-import { Fixture } from '../support/fixture.ts'
+import { Fixture, type TestNode } from '../support/fixture.ts'
 import { Gate } from '../support/gate.ts'
 import type { Answer } from '../support/participants.ts'
 
@@ -52,6 +52,26 @@ function sagaOfManyBranches(gid: string, origin: string): SagaSubmitRequest {
   return { ...smallSaga(gid, origin), branches }
 }
 
+/** Submits one saga after the other, and counts those that find a place. */
+async function countAccepted(
+  {
+    fixture,
+    node,
+    apartMs,
+  }: { readonly fixture: Fixture; readonly node: TestNode; readonly apartMs: number },
+  sagas: readonly SagaSubmitRequest[],
+): Promise<number> {
+  let accepted = 0
+  for (const saga of sagas) {
+    await node.submit(saga).then(
+      () => accepted++,
+      () => undefined,
+    )
+    await fixture.time.advance(apartMs)
+  }
+  return accepted
+}
+
 describe('large transactions', () => {
   it('S40: Small sagas that have kept large values take places and turns like large ones', async () => {
     const fixture = new Fixture()
@@ -76,15 +96,11 @@ describe('large transactions', () => {
       return { result: 'success', statusCode: 200, body }
     }
     const node = await fixture.node({ inFlightMax: 1_000, timeoutMsMax: 900_000 })
-    let accepted = 0
-    for (let n = 0; n < 200; n++) {
-      const saga = { ...sagaWithLargeValues(`values-${n}`, 'http://poor.test'), timeoutMs: 900_000 }
-      await node.submit(saga).then(
-        () => accepted++,
-        () => undefined,
-      )
-      await fixture.time.advance(10)
-    }
+    const sagas = Array.from({ length: 200 }, (_, n) => ({
+      ...sagaWithLargeValues(`values-${n}`, 'http://poor.test'),
+      timeoutMs: 900_000,
+    }))
+    const accepted = await countAccepted({ fixture, node, apartMs: 10 }, sagas)
     expect(accepted).toBeGreaterThan(10)
     expect(accepted).toBeLessThan(1_000 / 8)
     gate.open()
@@ -102,14 +118,10 @@ describe('large transactions', () => {
       return { result: 'success', statusCode: 200, body }
     }
     const node = await fixture.node({ inFlightMax: 400, timeoutMsMax: 900_000 })
-    let accepted = 0
-    for (let n = 0; n < 12; n++) {
-      await node.submit(sagaWithLargeRequests(`requests-${n}`, 'http://poor.test')).then(
-        () => accepted++,
-        () => undefined,
-      )
-      await fixture.time.advance(10)
-    }
+    const sagas = Array.from({ length: 12 }, (_, n) =>
+      sagaWithLargeRequests(`requests-${n}`, 'http://poor.test'),
+    )
+    const accepted = await countAccepted({ fixture, node, apartMs: 10 }, sagas)
     expect(accepted).toBeGreaterThan(0)
     expect(bytes).toBeGreaterThan(1_000_000)
     expect(bytes).toBeLessThan(400 * 32 * 1024)
@@ -130,14 +142,8 @@ describe('large transactions', () => {
       return { result: attempt % 2 === 0 ? 'ongoing' : 'unknown', statusCode: 500 + (attempt % 9), excerpt }
     }
     const node = await fixture.node({ inFlightMax: 1_000, parkAfterMs: 3_600_000 })
-    let accepted = 0
-    for (let n = 0; n < 100; n++) {
-      await node.submit(sagaOfManyBranches(`grown-${n}`, 'http://poor.test')).then(
-        () => accepted++,
-        () => undefined,
-      )
-      await fixture.time.advance(100)
-    }
+    const sagas = Array.from({ length: 100 }, (_, n) => sagaOfManyBranches(`grown-${n}`, 'http://poor.test'))
+    const accepted = await countAccepted({ fixture, node, apartMs: 100 }, sagas)
     expect(accepted).toBeGreaterThan(20)
     expect(accepted).toBeLessThan(100)
     const before = fixture.services.calls.length
