@@ -176,7 +176,8 @@ function respond(
   { answer, error, branch }: AnsweredBranch,
   onError: BranchHandlerOptions<never>['onError'],
 ): void {
-  if (error !== undefined && onError === undefined) {
+  // A plan that is refused is answered all the same.
+  if (error !== undefined && onError === undefined && answer.statusCode !== 200) {
     next(asBranchError(error))
     return
   }

@@ -166,9 +166,9 @@ function serve(
     }
     const { answer, error, branch } = answered
     if (error === undefined) return toResponse(answer)
-    // An error from other code may carry a status that has a meaning here.
-    if (onError === undefined) throw asBranchError(error)
-    report(() => onError(error, branch))
+    if (onError !== undefined) report(() => onError(error, branch))
+    // An error from other code may carry a status that has a meaning here. A plan that is refused is answered all the same.
+    else if (answer.statusCode !== 200) throw asBranchError(error)
     return toResponse(answer)
   }
 }

@@ -1,6 +1,7 @@
 import type { KeyReader } from './api-key.ts'
 import { isUnavailable, UnavailableError } from './errors.ts'
 import { toAnswerTooLargeError, toProblemError } from './problem-error.ts'
+import { getTraceJoiner } from './telemetry/trace-joiner.ts'
 import { AnswerTooLargeError } from './transport/answer-bytes.ts'
 import type { Exchange, ExchangeRequest } from './transport/exchange.ts'
 import { createFetchExchange } from './transport/fetch-exchange.ts'
@@ -60,6 +61,7 @@ export function createTransport({
       path,
       headers: {
         ...ofAll,
+        ...getTraceJoiner()?.buildHeaders(),
         ...request.headers,
         ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),

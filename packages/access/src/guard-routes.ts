@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { type ConnectionBounds, hasLargeBody, readAnnouncedBytes } from './connection-bounds.ts'
-import { QuotaExceededError } from './errors.ts'
 import type { Gate, Guard } from './gate.ts'
 import type { Stores } from './key-quota.ts'
 import { OddRequestError } from './odd-request.ts'
+import { tellRetryAfter } from './quota-check.ts'
 import { refuseConnection } from './refuse-connection.ts'
 import type { RouteAccess } from './scope.ts'
 
@@ -42,7 +42,7 @@ export function guardRoutes(app: FastifyInstance, gate: Gate, bounds: Connection
         return
       }
       if (verdict !== undefined) refuseConnection(request, reply)
-      if (verdict instanceof QuotaExceededError) reply.header('retry-after', String(verdict.retryAfterS))
+      tellRetryAfter(reply, verdict)
       done(verdict)
     }
     function guardRoute(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {

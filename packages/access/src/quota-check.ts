@@ -16,7 +16,12 @@ export function buildQuotaCheck(
   return function checkQuota(bytes) {
     const refusal = takeStored(request.raw, bytes)
     if (refusal === undefined) return
-    if (refusal instanceof QuotaExceededError) reply.header('retry-after', String(refusal.retryAfterS))
+    tellRetryAfter(reply, refusal)
     throw refusal
   }
+}
+
+/** Tells the caller when its quota begins anew, if the error is that there is none left. */
+export function tellRetryAfter(reply: FastifyReply, refusal: unknown): void {
+  if (refusal instanceof QuotaExceededError) reply.header('retry-after', String(refusal.retryAfterS))
 }

@@ -39,7 +39,15 @@ export interface AttemptHost {
 const SHOWN_BYTES_MAX = ANSWER_BYTES_MAX + 4
 
 /** undici reports each informational answer before the final one. An attempt ends when there are more than these. */
-const INFORMATIONAL_MAX = 16
+const INFORMATIONAL_MAX = 4
+/** Each head has bounded bytes, and these bound its fields: undici makes a text of each of them. */
+const FIELDS_MAX = 200
+/**
+ * A body may come in so many pieces, and in one more for each of so many bytes. Each piece costs a call, and a service that sends its
+ * answers in chunks of one byte would take more of the event loop than all others.
+ */
+const PIECES_FREE = 1_024
+const PIECE_BYTES_MIN = 64
 
 /**
  * Request bodies over this size are given to undici as a stream. undici regards a connection as free when the answer is
@@ -93,6 +101,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   #retryAfter: string | string[] | undefined = undefined
   #coding: string | undefined = undefined
   #bodyBytes = 0
+  #pieces = 0
   readonly #body = new KeptBody()
   #packedBytes = 0
   #words: WordSearch | undefined = undefined
@@ -127,7 +136,10 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
     const { method, body: text } = this.#call
     const { originKey } = this.#url
     const path = buildRequestTarget(this.#url, this.#call)
-    const headers = buildRequestHeaders(this.#call, this.#ownHeaders, originKey + path, this.#signer)
+    const headers = buildRequestHeaders(this.#call, this.#ownHeaders, originKey + path, {
+      signer: this.#signer,
+      leftMs: Math.max(1, Math.floor(this.deadlineAt - performance.now())),
+    })
     const body = method === 'GET' ? null : this.#requestBody(Buffer.from(text), headers)
     this.#isDispatched = true
     return { origin: originKey, path, method, headers, body }
@@ -150,6 +162,10 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
     statusCode: number,
     headers: IncomingHttpHeaders,
   ): void {
+    if (countFields(controller, headers) > FIELDS_MAX) {
+      this.#refuseAnswer(controller, 'too many headers')
+      return
+    }
     if (statusCode < 200) {
       this.#informational++
       if (this.#informational > INFORMATIONAL_MAX)
@@ -168,20 +184,32 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
 
   /**
    * Keeps the bytes that people are shown, and all bytes of a packed body in which words decide the result, or of a
-   * body whose values are used. A body over the bound is not read to its end, and its answer counts by its status,
-   * because the service would send the same length again at each attempt. A body for which there is no room makes the
+   * body whose values are used. A body over the bound, or in too small pieces, is not read to its end, and its answer counts by
+   * its status, because the service would send the same again at each attempt. A body for which there is no room makes the
    * result unknown, and the next attempt may read it.
    */
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.isSettled) return
     const room = this.#bodyBytesMax - this.#bodyBytes
     this.#bodyBytes += chunk.length
+    this.#pieces++
+    const isShredded = this.#pieces > PIECES_FREE + this.#bodyBytes / PIECE_BYTES_MIN
     const isOver = chunk.length > room
     const isKept = this.#keep(isOver ? chunk.subarray(0, room) : chunk)
-    if (isKept && !isOver) return
+    if (isKept && !isOver && !isShredded) return
+    // The service would be asked again at once for ever. An answer that does not count is asked for ever more seldom.
+    if (isShredded && this.#isNotYet()) {
+      this.#refuseAnswer(controller, 'a body in tiny pieces')
+      return
+    }
     if (isKept) this.#settleByAnswer('cut')
     else this.fail('unread')
     controller.abort(new CallEndedError('the answer is over the bound'))
+  }
+
+  /** Tells whether the status, or a word of DTM's services in what has come so far, says that the branch is not done yet. */
+  #isNotYet(): boolean {
+    return readResult(this.#statusCode) === 'ongoing' || readWordResult(this.#words) === 'ongoing'
   }
 
   /** Returns false if there is no room for the bytes. */
@@ -205,11 +233,12 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
     return true
   }
 
-  /** Tells whether the core wants the whole body, because it may be the success of a branch whose values are used. */
+  /** Tells whether the core wants the whole body, because it may be a success or a failure that is used. */
   #isWanted(): boolean {
     const { bodyBytesKept } = this.#call
     if (bodyBytesKept === undefined || this.#coding !== undefined) return false
-    return this.#statusCode === 200 && this.#bodyBytes <= bodyBytesKept
+    const isDefinite = this.#statusCode === 200 || this.#statusCode === 409
+    return isDefinite && this.#bodyBytes <= bodyBytesKept
   }
 
   onResponseEnd(): void {
@@ -300,7 +329,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
       const body = this.#plainBody()
       const excerpt = body === undefined ? undefined : readExcerpt(body)
       if (excerpt !== undefined) answer.excerpt = excerpt
-      if (result === 'success' && this.#isWhole && this.#isWanted() && isUtf8(this.#body.bytes))
+      if (result !== 'unknown' && this.#isWhole && this.#isWanted() && isUtf8(this.#body.bytes))
         answer.body = this.#body.bytes.toString('utf8')
       const waitMs = statusCode === 200 ? undefined : retryAfterMs(this.#retryAfter, Date.now)
       if (waitMs !== undefined) answer.retryAfterMs = waitMs
@@ -314,6 +343,11 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
 function readWordResult(words: WordSearch | undefined): Result | undefined {
   if (words?.hasOngoing === true) return 'ongoing'
   return words?.hasFailure === true ? 'failure' : undefined
+}
+
+/** Counts the fields of a head as they came, since several of one name are one entry of the object. */
+function countFields({ rawHeaders }: Dispatcher.DispatchController, headers: IncomingHttpHeaders): number {
+  return Array.isArray(rawHeaders) ? rawHeaders.length / 2 : Object.keys(headers).length
 }
 
 /** Reads the result from the status alone. 201 and 204 are not success, and 500 is not failure: they are unknown. */

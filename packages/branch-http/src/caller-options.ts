@@ -74,7 +74,7 @@ export interface CallerLimits {
   readonly connectionAgeMsMax: number
   /** The default is 1 MiB. */
   readonly answerBodyBytesMax: number
-  /** The default is 16 KiB. */
+  /** Each field counts 32 bytes beside its own. The default is 16 KiB. At origins that are not listed it is 8 KiB at most. */
   readonly answerHeaderBytesMax: number
 }
 

@@ -1,7 +1,6 @@
 import { Socket } from 'node:net'
-import { LibraryChangedError } from '@counterstep/protocol'
 import { buildConnector } from 'undici'
-import undici from 'undici/package.json' with { type: 'json' }
+import { undiciChanged } from './undici-changed.ts'
 
 /**
  * Relies on an undocumented part of undici, which was read in 8.12.4: a connector returns the socket that it
@@ -16,12 +15,7 @@ export function connectSocket(
 ): Socket {
   const socket: unknown = connect(options, callback)
   if (socket instanceof Socket) return socket
-  throw new LibraryChangedError({
-    library: 'undici',
-    version: undici.version,
-    part: 'the connector of `buildConnector`, which gives no socket to check the address of',
-    readIn: '8.12.4',
-  })
+  throw undiciChanged('the connector of `buildConnector`, which gives no socket to check the address of')
 }
 
 /**

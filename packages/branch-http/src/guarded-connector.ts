@@ -1,8 +1,10 @@
 import { lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { buildConnector } from 'undici'
+import { boundAnswers } from './bounded-answers.ts'
 import type { OriginTls } from './caller-options.ts'
 import { connectSocket } from './connector-socket.ts'
+import type { ReadingTime } from './reading-time.ts'
 import type { TargetPolicy } from './targets/target-policy.ts'
 
 /**
@@ -27,6 +29,7 @@ export interface ConnectorOptions {
   /** Bounds TCP and TLS together. */
   readonly connectTimeoutMs: number
   readonly tls?: OriginTls | undefined
+  readonly readingTime: ReadingTime
 }
 
 /**
@@ -35,10 +38,13 @@ export interface ConnectorOptions {
  * sent, even TLS's hello, the address of the connected socket is checked once more.
  */
 export function createGuardedConnector(
-  { mayReach, lookup, connectTimeoutMs, tls }: ConnectorOptions,
+  { mayReach, lookup, connectTimeoutMs, tls, readingTime }: ConnectorOptions,
   build = buildConnector,
 ): buildConnector.connector {
-  const connect = build({ ...tls, allowH2: false, timeout: connectTimeoutMs, lookup })
+  const connect = boundAnswers(
+    build({ ...tls, allowH2: false, timeout: connectTimeoutMs, lookup }),
+    readingTime,
+  )
   return function connectGuarded(options, callback) {
     const { hostname } = options
     if (isIP(hostname) !== 0 && !mayReach(hostname, hostname)) {

@@ -5,10 +5,12 @@ import { CheckedPayloads } from './checked-payloads.ts'
 import { assertConnectorGivesSocket } from './connector-socket.ts'
 import { DeadlineWheel } from './deadline-wheel.ts'
 import { type ErrorWord, toErrorWord } from './error-word.ts'
+import { createListedCheck, UNLISTED_IN_FLIGHT_MAX } from './listed-origins.ts'
 import type { Origin } from './origin.ts'
 import { Origins } from './origins.ts'
 import { PackedRoom } from './packed-room.ts'
 import { createPoolFactory } from './pool-factory.ts'
+import { SharedPlaces } from './shared-places.ts'
 import { type Target, TargetCache } from './target-cache.ts'
 
 /** The deadline of a call may be noticed this late. */
@@ -48,6 +50,8 @@ class HttpBranchCaller implements BranchCaller {
       (url) => targets.resolve(url),
       (url) => targets.isWhole?.(url) ?? false,
     )
+    const isListed = createListedCheck(limits.listedOrigins)
+    const shared = new SharedPlaces(UNLISTED_IN_FLIGHT_MAX)
     this.#origins = new Origins(this.#wheel, {
       originsMax: limits.originsMax,
       originIdleMs: limits.originIdleMs,
@@ -55,6 +59,7 @@ class HttpBranchCaller implements BranchCaller {
       queuedMax: limits.queuedPerOriginMax,
       connectionAgeMsMax: limits.connectionAgeMsMax,
       createDispatcher: createPoolFactory(limits),
+      findShared: (originKey) => (isListed(originKey) ? undefined : shared),
     })
   }
 

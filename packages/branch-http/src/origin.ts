@@ -5,6 +5,7 @@ import type { Attempt, AttemptHost } from './attempt.ts'
 import { AttemptQueue } from './attempt-queue.ts'
 import type { DeadlineWheel } from './deadline-wheel.ts'
 import { toErrorWord } from './error-word.ts'
+import type { SharedPlaces, Waiting } from './shared-places.ts'
 
 export interface OriginOptions {
   /** The largest number of calls in flight at once, and of open connections. */
@@ -12,6 +13,8 @@ export interface OriginOptions {
   readonly queuedMax: number
   readonly connectionAgeMsMax: number
   readonly createDispatcher: (originKey: string) => Dispatcher
+  /** The places that the origin shares with others, if it is not listed. */
+  readonly findShared?: (originKey: string) => SharedPlaces | undefined
 }
 
 /**
@@ -19,7 +22,7 @@ export interface OriginOptions {
  * here and not in undici, because its queue has no bound, and an attempt whose deadline passes cannot be taken out of
  * it.
  */
-export class Origin implements AttemptHost {
+export class Origin implements AttemptHost, Waiting {
   /** The time of performance.now() when the last attempt began, in milliseconds. */
   usedAt = 0
   isClosed = false
@@ -31,6 +34,7 @@ export class Origin implements AttemptHost {
   #dispatcher: Dispatcher
   #openedAt: number
   readonly #queue = new AttemptQueue()
+  readonly #shared: SharedPlaces | undefined
   #inFlight = 0
 
   constructor(key: string, wheel: DeadlineWheel, options: OriginOptions) {
@@ -39,10 +43,11 @@ export class Origin implements AttemptHost {
     this.#options = options
     this.#dispatcher = options.createDispatcher(key)
     this.#openedAt = performance.now()
+    this.#shared = options.findShared?.(key)
   }
 
   get isIdle(): boolean {
-    return this.#inFlight === 0
+    return this.#inFlight === 0 && this.#queue.length === 0
   }
 
   get load(): OriginLoad {
@@ -52,7 +57,7 @@ export class Origin implements AttemptHost {
   start(attempt: Attempt): void {
     attempt.setHost(this)
     if (this.usedAt - this.#openedAt > this.#options.connectionAgeMsMax) this.#replaceConnections()
-    if (this.#inFlight < this.#options.inFlightMax) this.#dispatch(attempt)
+    if (this.#takePlace()) this.#dispatch(attempt)
     else if (this.#queue.length < this.#options.queuedMax) this.#enqueue(attempt)
     else attempt.fail('busy')
   }
@@ -63,11 +68,15 @@ export class Origin implements AttemptHost {
   }
 
   onEnded(): void {
-    this.#inFlight--
-    while (this.#inFlight < this.#options.inFlightMax) {
+    this.#givePlace()
+    this.goOn()
+  }
+
+  goOn(): void {
+    while (this.#queue.length > 0 && this.#takePlace()) {
       const next = this.#queue.shift()
-      if (next === undefined) return
-      next.runInContext(() => this.#dispatch(next))
+      if (next === undefined) this.#givePlace()
+      else next.runInContext(() => this.#dispatch(next))
     }
   }
 
@@ -75,6 +84,7 @@ export class Origin implements AttemptHost {
   async close(): Promise<void> {
     this.isClosed = true
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) next.fail('closed')
+    this.#shared?.forget(this)
     const dispatchers = [this.#dispatcher, ...this.#retired]
     await Promise.all(dispatchers.map((dispatcher) => dispatcher.destroy()))
   }
@@ -97,15 +107,28 @@ export class Origin implements AttemptHost {
     this.#queue.push(attempt)
   }
 
+  #takePlace(): boolean {
+    if (this.#inFlight >= this.#options.inFlightMax || this.#shared?.take(this, this.#inFlight) === false)
+      return false
+    this.#inFlight++
+    return true
+  }
+
+  #givePlace(): void {
+    this.#inFlight--
+    this.#shared?.give()
+  }
+
+  /** The attempt has a place. */
   #dispatch(attempt: Attempt): void {
     let request: Dispatcher.DispatchOptions
     try {
       request = attempt.buildRequest()
     } catch (error: unknown) {
       attempt.fail(toErrorWord(error))
+      this.#givePlace()
       return
     }
-    this.#inFlight++
     this.#dispatcher.dispatch(request, attempt)
   }
 }

@@ -1,6 +1,9 @@
-import { type Dispatcher, Pool, ProxyAgent } from 'undici'
+import { type buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici'
+import { boundAnswers } from './bounded-answers.ts'
 import type { CallerOptions, OriginTls } from './caller-options.ts'
 import { createGuardedConnector, guardLookup } from './guarded-connector.ts'
+import { createListedCheck, UNLISTED_HEADER_BYTES_MAX } from './listed-origins.ts'
+import { LISTED_SHARE, ReadingTime, UNLISTED_SHARE } from './reading-time.ts'
 import { shareLookup } from './shared-lookup.ts'
 
 /** An idle connection is given up this long before the service would close it, because news of a close takes time. */
@@ -13,24 +16,31 @@ const KEEP_ALIVE_MARGIN_MS = 1_000
 export function createPoolFactory(options: CallerOptions): (originKey: string) => Dispatcher {
   const { targets, connectTimeoutMs, keepAliveMs, proxyUrl } = options
   const mayReach = (hostname: string, address: string) => targets.mayReach(hostname, address)
-  const listed = new Set(options.listedOrigins.map((origin) => new URL(origin).hostname))
-  const lookup = guardLookup(mayReach, shareLookup(options.lookup, listed))
+  const listedHosts = new Set(options.listedOrigins.map((origin) => new URL(origin).hostname))
+  const lookup = guardLookup(mayReach, shareLookup(options.lookup, listedHosts))
   const poolOptions: Pool.Options = {
     connections: options.connectionsPerOriginMax,
     allowH2: false,
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs,
     keepAliveTimeoutThreshold: KEEP_ALIVE_MARGIN_MS,
-    maxHeaderSize: options.answerHeaderBytesMax,
     // The wheel has the one deadline of a call, and an attempt bounds the body that it reads.
     headersTimeout: 0,
     bodyTimeout: 0,
   }
+  const isListed = createListedCheck(options.listedOrigins)
+  const unlistedTime = new ReadingTime(UNLISTED_SHARE)
   return function createPool(originKey) {
     const tls = options.tls.get(originKey)
-    if (proxyUrl !== undefined) return createTunnelledPool(poolOptions, { proxyUrl, connectTimeoutMs, tls })
-    const connect = createGuardedConnector({ mayReach, lookup, connectTimeoutMs, tls })
-    return new Pool(originKey, { ...poolOptions, connect })
+    const { answerHeaderBytesMax: bytesMax } = options
+    const listed = isListed(originKey)
+    const maxHeaderSize = listed ? bytesMax : Math.min(bytesMax, UNLISTED_HEADER_BYTES_MAX)
+    const readingTime = listed ? new ReadingTime(LISTED_SHARE) : unlistedTime
+    const own = { ...poolOptions, maxHeaderSize }
+    if (proxyUrl !== undefined)
+      return createTunnelledPool(own, { proxyUrl, connectTimeoutMs, tls, readingTime })
+    const connect = createGuardedConnector({ mayReach, lookup, connectTimeoutMs, tls, readingTime })
+    return new Pool(originKey, { ...own, connect })
   }
 }
 
@@ -38,6 +48,7 @@ interface Tunnel {
   readonly proxyUrl: string
   readonly connectTimeoutMs: number
   readonly tls: OriginTls | undefined
+  readonly readingTime: ReadingTime
 }
 
 /**
@@ -46,7 +57,7 @@ interface Tunnel {
  */
 function createTunnelledPool(
   poolOptions: Pool.Options,
-  { proxyUrl, connectTimeoutMs, tls }: Tunnel,
+  { proxyUrl, connectTimeoutMs, tls, readingTime }: Tunnel,
 ): Dispatcher {
   return new ProxyAgent({
     ...poolOptions,
@@ -54,7 +65,10 @@ function createTunnelledPool(
     proxyTunnel: true,
     connectTimeout: connectTimeoutMs,
     requestTls: { ...tls },
-    factory: (originUrl, given) => new Pool(originUrl, given),
+    factory: (originUrl, given) => {
+      const { connect, ...rest } = given as { connect: buildConnector.connector }
+      return new Pool(originUrl, { ...rest, connect: boundAnswers(connect, readingTime) })
+    },
     clientFactory: (url, given) => new Pool(url, { ...given, headersTimeout: connectTimeoutMs }),
   })
 }

@@ -1,7 +1,8 @@
 import { type BranchCall, isReservedHeader } from '@counterstep/core'
 import { IDENTITY_HEADERS } from '@counterstep/protocol'
-import type { CallSigner } from '@counterstep/signature'
+import type { CallSigner, CallToSign } from '@counterstep/signature'
 import type { CheckedPayloads } from './checked-payloads.ts'
+import { buildTraceHeaders } from './trace-headers.ts'
 
 /** A header or a payload cannot be sent. The error shows nothing of either. */
 class BadRequestError extends Error {
@@ -44,12 +45,18 @@ function isLeftOut(name: string): boolean {
   return name === 'accept-encoding' || isReservedHeader(name)
 }
 
+export interface Sending {
+  readonly signer: CallSigner | undefined
+  /** The time until the deadline of the call. */
+  readonly leftMs: number
+}
+
 /** Returns all headers except the host and the length, which undici writes. `own` is the result of `listOwnHeaders`. */
 export function buildRequestHeaders(
   call: BranchCall,
   own: readonly string[],
   targetUri: string,
-  signer: CallSigner | undefined,
+  { signer, leftMs }: Sending,
 ): string[] {
   const headers = ['accept-encoding', 'identity']
   if (call.headers['user-agent'] === undefined) headers.push('user-agent', USER_AGENT)
@@ -60,14 +67,24 @@ export function buildRequestHeaders(
   // These repeat the identity for services that do not want to read it from the query.
   headers.push(IDENTITY_HEADERS.gid, call.gid, IDENTITY_HEADERS.branchId, call.branchId)
   headers.push(IDENTITY_HEADERS.op, call.op, IDENTITY_HEADERS.kind, call.kind)
+  // A handler that runs steps within the call answers before its time is over.
+  const budgetMs = call.op === 'plan' ? String(leftMs) : undefined
+  if (budgetMs !== undefined) headers.push('counterstep-budget-ms', budgetMs)
   headers.push(...own)
-  if (signer !== undefined) headers.push(...signHeaders(call, targetUri, signer))
+  headers.push(...buildTraceHeaders(call))
+  if (signer !== undefined)
+    headers.push(
+      ...signer.sign({
+        ...toCallToSign(call, targetUri),
+        ...(budgetMs === undefined ? {} : { budgetMs }),
+      }),
+    )
   return headers
 }
 
-function signHeaders(call: BranchCall, targetUri: string, signer: CallSigner): readonly string[] {
+function toCallToSign(call: BranchCall, targetUri: string): CallToSign {
   const isGet = call.method === 'GET'
-  return signer.sign({
+  return {
     method: call.method,
     targetUri,
     contentType: isGet ? undefined : call.contentType,
@@ -79,5 +96,5 @@ function signHeaders(call: BranchCall, targetUri: string, signer: CallSigner): r
     op: call.op,
     kind: call.kind,
     body: isGet ? '' : call.body,
-  })
+  }
 }

@@ -72,6 +72,8 @@ describe('a call through a proxy', () => {
     const caller = testCaller({ targets, proxyUrl: proxy.url, answerBodyBytesMax: 1_024 })
     const long = await serveHttp((_request, response) => response.end('x'.repeat(1024 * 1024)))
     const head = await serveBytes((socket) => socket.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(20_000)}`))
+    const manyFields = 'x:y\r\n'.repeat(1_000)
+    const fields = await serveBytes((socket) => socket.write(`HTTP/1.1 200 OK\r\n${manyFields}`))
     const hung = await serveHttp(() => undefined)
     const callTo = async (url: string, timeoutMs: number) => {
       const { result, error } = await caller.call(buildCall(url, { timeoutMs }))
@@ -79,6 +81,7 @@ describe('a call through a proxy', () => {
     }
     expect(await callTo(long.url, 5_000)).toBe('success')
     expect(await callTo(head.url, 5_000)).toBe('too-large')
+    expect(await callTo(fields.url, 5_000)).toBe('too-large')
     expect(await callTo(hung.url, 500)).toBe('timeout')
   })
 

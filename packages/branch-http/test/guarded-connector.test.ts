@@ -2,6 +2,7 @@ import { isIP, type LookupFunction, Socket } from 'node:net'
 import type { buildConnector } from 'undici'
 import { describe, expect, it } from 'vitest'
 import { createGuardedConnector, DeniedAddressError, guardLookup } from '../src/guarded-connector.ts'
+import { ReadingTime } from '../src/reading-time.ts'
 import { fixedLookup } from './fixed-lookup.ts'
 
 const DENIED = new Set(['127.0.0.2', '169.254.169.254', '::1'])
@@ -31,7 +32,10 @@ function connectTo(hostname: string, lookup: LookupFunction): Promise<Outcome> {
       return new Socket()
     }
     const guarded = guardLookup(mayReach, lookup)
-    const connect = createGuardedConnector({ mayReach, lookup: guarded, connectTimeoutMs: 1_000 }, spy)
+    const connect = createGuardedConnector(
+      { mayReach, lookup: guarded, connectTimeoutMs: 1_000, readingTime: new ReadingTime(1) },
+      spy,
+    )
     connect({ hostname, protocol: 'http:', port: '80' }, (...[error]) => end(error))
   })
 }

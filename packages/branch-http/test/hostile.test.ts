@@ -164,6 +164,31 @@ describe('a hostile branch', () => {
       { result: 'unknown', error: 'bad-response' },
     ],
     [
+      'sends thousands of headers',
+      `HTTP/1.1 200 OK\r\n${'a:\r\n'.repeat(600)}content-length: 2\r\n\r\nok`,
+      { result: 'unknown', error: 'too-large' },
+    ],
+    [
+      'sends thousands of headers in an informational answer',
+      `HTTP/1.1 103 Early Hints\r\n${'a:\r\n'.repeat(600)}\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok`,
+      { result: 'unknown', error: 'too-large' },
+    ],
+    [
+      'sends thousands of trailers',
+      `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n${'a:\r\n'.repeat(600)}\r\n`,
+      { result: 'unknown', error: 'too-large', statusCode: 200, excerpt: 'ok' },
+    ],
+    [
+      'sends more than 200 headers',
+      `HTTP/1.1 200 OK\r\n${'a:\r\n'.repeat(200)}content-length: 2\r\n\r\nok`,
+      { result: 'unknown', error: 'bad-response' },
+    ],
+    [
+      'sends 200 headers',
+      `HTTP/1.1 200 OK\r\n${'abc: d\r\n'.repeat(199)}content-length: 2\r\n\r\nok`,
+      { result: 'success', statusCode: 200, excerpt: 'ok' },
+    ],
+    [
       'ends its body by closing',
       'HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nwhole',
       { result: 'success', statusCode: 200, excerpt: 'whole' },
@@ -242,6 +267,42 @@ describe('an oversized body', () => {
       expect(sentBytes).toBeLessThan(16 * 1024 * 1024)
     })
   }
+
+  it.each([
+    [200, { result: 'success' }],
+    [409, { result: 'failure' }],
+    [500, { result: 'unknown' }],
+    // It would be asked again each second for ever.
+    [425, { result: 'unknown', error: 'bad-response' }],
+  ] as const)(
+    'A body in chunks of one byte is not read on, and the status %i counts as %o',
+    async (status, counted) => {
+      let sentBytes = 0
+      const chunks = Buffer.from('1\r\nx\r\n'.repeat(10_000))
+      const server = await serveBytes((socket) => {
+        socket.write(`HTTP/1.1 ${status} S\r\ntransfer-encoding: chunked\r\n\r\n`)
+        const more = (): void => {
+          while (!socket.destroyed && socket.write(chunks)) sentBytes += chunks.length
+        }
+        socket.on('drain', more)
+        more()
+      })
+      const answer = await callOnce(server.url, { timeoutMs: 20_000 })
+      await server.untilClosed(1)
+      expect(answer).toEqual({ ...counted, statusCode: status, excerpt: 'x'.repeat(1_024) })
+      expect(sentBytes).toBeLessThan(16 * 1024 * 1024)
+    },
+  )
+
+  it('A body in many chunks that are not tiny is read whole', async () => {
+    const server = await serveHttp((_request, response) => {
+      response.writeHead(200)
+      for (let sent = 0; sent < 5_000; sent++) response.write('y'.repeat(80))
+      response.end('end')
+    })
+    const answer = await callOnce(server.url, { timeoutMs: 20_000, bodyBytesKept: 1_000_000 })
+    expect(answer.body).toBe(`${'y'.repeat(400_000)}end`)
+  })
 
   it('An oversized body that comes in one piece with its head, and ends its connection, counts by its status too', async () => {
     const server = await serveBytes((socket) => {

@@ -2,6 +2,7 @@ import type { LookupFunction } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { toErrorWord } from '../src/error-word.ts'
 import { createGuardedConnector, DeniedAddressError, guardLookup } from '../src/guarded-connector.ts'
+import { ReadingTime } from '../src/reading-time.ts'
 import { LOOKUPS_IN_FLIGHT_MAX, shareLookup } from '../src/shared-lookup.ts'
 import { fixedLookup } from './fixed-lookup.ts'
 import { buildCall, serveHttp } from './hostile-server.ts'
@@ -133,7 +134,12 @@ describe('connections', () => {
     const { lookup, asked } = heldLookup()
     const mayReach = () => true
     const shared = guardLookup(mayReach, shareLookup(lookup))
-    const connect = createGuardedConnector({ mayReach, lookup: shared, connectTimeoutMs: 1_000 })
+    const connect = createGuardedConnector({
+      mayReach,
+      lookup: shared,
+      connectTimeoutMs: 1_000,
+      readingTime: new ReadingTime(1),
+    })
     const ended: unknown[] = []
     for (let n = 0; n < 100; n++) {
       connect({ hostname: 'slow.test', protocol: 'http:', port: '80' }, (...[error]) => {

@@ -51,6 +51,7 @@ describe('a signed call', () => {
       { body: '{"name":"Zoë 🙂"}', attempt: 17, epoch: 5 },
       { body: 'a\r\nb', contentType: ' text/plain; charset=utf-8 ' },
       { method: 'GET', body: 'never sent', contentType: '' },
+      { op: 'plan', kind: 'workflow' },
     ]
     for (const overrides of calls) expect((await received(overrides)).verdict).toBe('fits')
     const odd = buildCall('', { id: 'a/b?c&d=é'.replace('é', '%') })

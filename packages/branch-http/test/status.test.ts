@@ -106,6 +106,20 @@ describe('the request that a branch receives', () => {
     })
   })
 
+  it('A handler receives in a plan call, and in no other, how much time is left for it', async () => {
+    const seen: (string | undefined)[] = []
+    const server = await serveHttp((request, response) => {
+      seen.push(request.headers['counterstep-budget-ms'] as string | undefined)
+      response.end()
+    })
+    for (const op of ['plan', 'action'] as const) await callOnce(server.url, { op, timeoutMs: 7_000 })
+    const [budget, ofAction] = seen
+    expect(ofAction).toBeUndefined()
+    expect(budget).toMatch(/^\d+$/)
+    expect(Number(budget)).toBeGreaterThan(1_000)
+    expect(Number(budget)).toBeLessThanOrEqual(7_000)
+  })
+
   it('A branch receives the user agent that its headers name, once', async () => {
     let seen: string[] = []
     const server = await serveHttp((request, response) => {

@@ -48,8 +48,17 @@ describe('An answer whose values are used', () => {
     expect(answer).not.toHaveProperty('body')
   })
 
-  it.each([409, 425, 500])(
-    'The body of an answer %d is not given, because it is no success',
+  it('A failure is given with its whole body', async () => {
+    const text = JSON.stringify({ code: 'DECLINED', details: 'é'.repeat(20_000) })
+    const server = await serveText(text, 409)
+    expect(await callOnce(server.url, { bodyBytesKept: KEPT_BYTES })).toMatchObject({
+      result: 'failure',
+      body: text,
+    })
+  })
+
+  it.each([425, 500])(
+    'The body of an answer %d is not given, because it is neither a success nor a failure',
     async (status) => {
       const server = await serveText('{}', status)
       expect(await callOnce(server.url, { bodyBytesKept: KEPT_BYTES })).not.toHaveProperty('body')
@@ -72,7 +81,8 @@ describe('An answer whose values are used', () => {
       response.write('a'.repeat(KEPT_BYTES - 1))
       open.push(() => response.end('a'))
     })
-    const caller = testCaller({ connectionsPerOriginMax: atOnce })
+    const listedOrigins = [new URL(server.url).origin]
+    const caller = testCaller({ connectionsPerOriginMax: atOnce, listedOrigins })
     const calls = Array.from({ length: atOnce }, () =>
       caller.call(buildCall(server.url, { bodyBytesKept: KEPT_BYTES, timeoutMs: 30_000 })),
     )

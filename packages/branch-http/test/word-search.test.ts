@@ -21,6 +21,16 @@ describe('the words of an answer', () => {
     }
   })
 
+  it('The words are found wherever small pieces are searched together, and beside large ones', () => {
+    for (let before = 1_000; before < 1_040; before++) {
+      expect(search([...'.'.repeat(before), ...'FAILURE', ...'.'.repeat(50)])).toEqual([false, true])
+      const large = '.'.repeat(before)
+      expect(search([...'ONG', large])).toEqual([false, false])
+      expect(search([`${large}ONG`, ...'OI', 'NG', large])).toEqual([true, false])
+      expect(search([`${large}ONG`, ...'OI', `NG${large}`])).toEqual([true, false])
+    }
+  })
+
   it('The words are found in a piece whose bytes are used again afterwards', () => {
     const words = new WordSearch()
     const bytes = Buffer.from('..FAIL')

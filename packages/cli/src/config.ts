@@ -41,6 +41,7 @@ import { OPERATOR_WORDS } from './operator/line/operator-commands.ts'
 import { type OperatorLine, readOperatorLine } from './operator/line/operator-line.ts'
 import { CLIENT_VARIABLES } from './server-access.ts'
 import { readSignalCommand, type SignalRequest } from './signal-command.ts'
+import { readTelemetry } from './telemetry-config.ts'
 
 /** This variable names the file of settings if no flag does. */
 const CONFIG_VARIABLE = 'COUNTERSTEP_CONFIG'
@@ -154,6 +155,7 @@ function toConfig(
   const engine: EngineSettings = pickEngineSettings(values)
   const unknown = findUnknownVariables(environment, VARIABLES)
   const store = storeConfig(values, password)
+  const telemetry = readTelemetry(values.otlp, environment)
   const dtmPortInForce = readDtmPort(values, hasDtm || sources.has('dtmPort'), sources)
   const acceptNewKinds = String(engine.acceptNewKinds)
   const outcomes = { store: store.place, dtmPort: String(dtmPortInForce), logLevel, acceptNewKinds }
@@ -170,6 +172,10 @@ function toConfig(
     store,
     /** All settings, for people, without any secret. */
     settingsTable: toSettingsTable({ texts, sources, outcomes }),
+    /** So many processes share the port. */
+    processes: values.processes,
+    /** If it is undefined, no traces are sent. */
+    telemetry,
     /** If it is undefined, branch calls are not signed. */
     signingKeyFile,
     logLevel,
@@ -188,6 +194,7 @@ function toConfig(
     warnings: Object.freeze([
       ...unknown.map((name) => `${name} is no setting and was ignored.`),
       ...listServerWarnings(values, sources),
+      ...(telemetry?.warnings ?? []),
     ]),
   })
 }

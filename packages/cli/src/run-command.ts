@@ -10,6 +10,7 @@ import type { KeysCommand } from './keys-command.ts'
 import { migrate } from './migrate.ts'
 import type { OperatorLine } from './operator/line/operator-line.ts'
 import { writeOperatorUsage } from './operator/line/write-usage.ts'
+import type { SupervisorLink } from './processes/supervisor-link.ts'
 import { runKeys } from './run-keys.ts'
 import { type Serving, serve } from './serve.ts'
 import { SIGNAL_USAGE, type SignalCommand } from './signal-command.ts'
@@ -68,15 +69,30 @@ export function runCommand(args: readonly string[]): void {
     case 'serve':
       // The first word may be missing or an option, so `main.ts` has not seen that this is `serve`.
       boundYoungGeneration(process)
-      void runServer(command.config)
+      if (command.config.processes === 1) void runServer(command.config)
+      else void runOneOfSeveral(command.config)
   }
 }
 
 interface ServerRun {
   readonly breaks?: Breaks
+  /** Present in one of several processes. */
+  readonly link?: SupervisorLink
   onReady?(serving: Serving): void
   /** It is called when the server has stopped, and before the process ends. */
   onStopped?(): void
+}
+
+/** The same program is the supervisor and each of its workers, which Node's cluster tells apart. */
+async function runOneOfSeveral(config: ServeConfig): Promise<void> {
+  const { default: cluster } = await import('node:cluster')
+  if (cluster.isPrimary) {
+    const { runSupervisor } = await import('./processes/run-supervisor.ts')
+    runSupervisor(config)
+    return
+  }
+  const { SupervisorLink } = await import('./processes/supervisor-link.ts')
+  void runServer(config, { link: new SupervisorLink(process) })
 }
 
 /** Runs the server for one developer. What it kept goes with it, unless its place was named. */
@@ -114,8 +130,9 @@ async function runServer(config: ServeConfig, run: ServerRun = {}): Promise<void
     signal: stopping.signal,
     onBroken: (error) => die(error, 'the store cannot go on'),
     ...(run.breaks && { breaks: run.breaks }),
+    ...(run.link && { metrics: run.link }),
   })
-  onStopSignals(
+  const stopOnce = onStopSignals(
     process,
     (signal) => {
       stopping.abort()
@@ -123,12 +140,22 @@ async function runServer(config: ServeConfig, run: ServerRun = {}): Promise<void
     },
     (code) => process.exit(code),
   )
+  // A terminal that hangs up tells all processes of its group, and a restart is the supervisor's to make.
+  if (run.link !== undefined) process.on('SIGHUP', () => undefined)
+  run.link?.listen({
+    onStop: stopOnce,
+    onRetire: async () => {
+      await (await starting).retire()
+      stopOnce('retire')
+    },
+  })
   // A parent that is not npm may end while the server goes on, as for a service or a background job.
   if (config.isStartedByNpm) followNpm(() => process.kill(process.pid, 'SIGTERM'))
   try {
     const serving = await starting
     const { url, dtmUrl, consoleUrl } = serving
-    if (config.readyJson) process.stdout.write(`${JSON.stringify({ url, dtmUrl, consoleUrl })}\n`)
+    if (run.link !== undefined) run.link.tellReady(serving)
+    else if (config.readyJson) process.stdout.write(`${JSON.stringify({ url, dtmUrl, consoleUrl })}\n`)
     run.onReady?.(serving)
   } catch (error) {
     if (isAbort(error)) return
@@ -194,7 +221,7 @@ async function stop(
   signal: string,
   starting: Promise<Serving>,
   logger: Logger,
-  { onStopped }: ServerRun,
+  { onStopped, link }: ServerRun,
 ): Promise<void> {
   logger.info({ signal }, 'stopping')
   setTimeout(() => {
@@ -203,7 +230,9 @@ async function stop(
     process.kill(process.pid, 'SIGKILL')
   }, STOP_MS_MAX).unref()
   try {
-    await (await starting).stop()
+    const serving = await starting
+    await serving.stop()
+    await link?.tellLast()
   } catch (error) {
     if (!isAbort(error)) {
       logger.error({ err: error }, 'the stop was not clean')

@@ -11,6 +11,7 @@ import type { Store } from '@counterstep/core'
 import { buildDtmApp, createDocumentTopicStore, refuseStoredJsonRpc } from '@counterstep/dtm'
 import {
   createEngine,
+  type EngineTracer,
   type Logger,
   listDurabilityWarnings,
   logEvents,
@@ -29,6 +30,7 @@ import {
   readMetrics,
 } from '@counterstep/server'
 import { type CallSigner, callSigner } from '@counterstep/signature'
+import { startTelemetry } from '@counterstep/telemetry/start'
 import { buildAlertOptions } from './alert-options.ts'
 import { closeApp } from './close-app.ts'
 import type { ServeConfig } from './config.ts'
@@ -38,6 +40,8 @@ import { openBounds } from './open-bounds.ts'
 import { openConsole } from './open-console.ts'
 import { createGates, openKeys } from './open-gates.ts'
 import { openStore } from './open-store.ts'
+import type { Urls } from './processes/messages.ts'
+import { Retirement } from './processes/retirement.ts'
 import { describeFailure } from './start-failure.ts'
 import { waitForStore } from './wait-for-store.ts'
 import { watchSigningKey } from './watch-signing-key.ts'
@@ -55,14 +59,13 @@ export interface ServeDeps {
   readonly onBroken: (error: unknown) => void
   /** Only `counterstep dev` gives it: callers may break the calls of branches on purpose. */
   readonly breaks?: Breaks
+  /** Present in one of several processes on this port. The registry has the metrics of this one. */
+  readonly metrics?: { openMetrics(registry: Registry): () => Promise<string> }
 }
 
-export interface Serving {
-  readonly url: string
-  /** This is the URL of the console, if it is on. */
-  readonly consoleUrl?: string
-  /** This is the URL of DTM's HTTP API, if it is on. */
-  readonly dtmUrl?: string
+export interface Serving extends Urls {
+  /** Takes no new connection, and resolves when the clients have left those that were there, for a bounded time. */
+  retire(): Promise<void>
   /** Refuses new work, lets calls finish, gives all transactions back to the store, and closes. */
   stop(): Promise<void>
 }
@@ -79,7 +82,9 @@ export async function serve(deps: ServeDeps): Promise<Serving> {
     if (errors.length > 0) throw new AggregateError(errors, 'the stop was not clean')
   }
   try {
-    return { ...(await open(deps, closers)), stop }
+    const retirement = new Retirement()
+    const urls = await open(deps, closers, retirement)
+    return { ...urls, stop, retire: () => retirement.begin() }
   } catch (error) {
     // The caller needs the reason of the failed start, so an error of the clean-up is only logged.
     await stop().catch((closeError: unknown) => deps.logger.warn({ err: closeError }, 'clean-up failed'))
@@ -87,10 +92,12 @@ export async function serve(deps: ServeDeps): Promise<Serving> {
   }
 }
 
-async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 'stop'>> {
+async function open(deps: ServeDeps, closers: Closers, retirement: Retirement): Promise<Urls> {
   const { config, logger, version, breaks } = deps
   for (const warning of config.warnings) logger.warn({}, warning)
   const registry = createRegistry()
+  const readAll = deps.metrics?.openMetrics(registry) ?? (() => readMetrics(registry))
+  const tracer = await openTracer(deps, registry, closers)
   const keys = await openKeys(config.access, logger)
   closers.push(async () => keys?.close())
   const bounds = openBounds(config.access, logger)
@@ -119,6 +126,7 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
     clock: nodeClock(),
     ids,
     observer: createPrometheusObserver(registry, logEvents(logger), listServiceNames(config.targets)),
+    ...(tracer && { tracer }),
     node: { id: nameNode(), version },
     settings: config.engine,
     ...(config.alerts && { alerts: buildAlertOptions(config.alerts, storeEvents) }),
@@ -135,6 +143,7 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
     version,
     panels: listPanels(config, keys, topics),
     live: config.live,
+    readMetrics: readAll,
     ...(console && { console }),
     ...(breaks && { breaks }),
   })
@@ -146,19 +155,28 @@ async function open(deps: ServeDeps, closers: Closers): Promise<Omit<Serving, 's
     topics,
     checkUrl,
     plainIds: config.plainIds,
-    nodeMetrics: () => readMetrics(registry),
+    nodeMetrics: readAll,
     onError: (error) => logger.error({ err: error }, 'request failed'),
   })
   closers.push(() => closeApp(dtm))
   // This is pushed last and so runs first: while calls finish, the listening app answers 503 to new work.
   closers.push(() => engine.close(DRAIN_MS))
   await engine.start()
-  await listen(app, config.host, config.port)
-  const url = toUrl(app.server.address())
-  const consoleUrl = console && { consoleUrl: `${url}/console/` }
-  const urls = { url, ...consoleUrl, ...(await listenAsDtm(dtm, config)) }
+  const urls = await listenAll(app, dtm, config, retirement)
   logger.info({ ...urls, ...describeStore(store), place: config.store.place, version }, 'listening')
   return urls
+}
+
+/** Returns nothing where no traces are wanted. */
+async function openTracer(
+  { config, version, logger }: ServeDeps,
+  registry: Registry,
+  closers: Closers,
+): Promise<EngineTracer | undefined> {
+  if (config.telemetry === undefined) return undefined
+  const { tracer, stop } = await startTelemetry({ ...config.telemetry, registry, version, logger })
+  closers.push(stop)
+  return tracer
 }
 
 function describeStore({ name, durabilityClass, failover }: Store) {
@@ -178,13 +196,21 @@ function openCallSigner({ config, logger }: ServeDeps, closers: Closers): CallSi
   return callSigner(current, Date.now)
 }
 
-async function listenAsDtm(
-  app: ReturnType<typeof buildDtmApp>,
-  { host, dtmPort }: ServeConfig,
-): Promise<{ readonly dtmUrl?: string }> {
-  if (dtmPort === 'off') return {}
-  await listen(app, host, dtmPort)
-  return { dtmUrl: toUrl(app.server.address()) }
+/** Makes both APIs listen, DTM's where it is on. */
+async function listenAll(
+  app: ReturnType<typeof buildApp>,
+  dtm: ReturnType<typeof buildDtmApp>,
+  { host, port, dtmPort, hasConsole }: ServeConfig,
+  retirement: Retirement,
+): Promise<Urls> {
+  retirement.follow(app)
+  retirement.follow(dtm)
+  retirement.add(await listen(app, host, port))
+  const url = toUrl(app.server.address())
+  const urls = { url, ...(hasConsole ? { consoleUrl: `${url}/console/` } : {}) }
+  if (dtmPort === 'off') return urls
+  retirement.add(await listen(dtm, host, dtmPort))
+  return { ...urls, dtmUrl: toUrl(dtm.server.address()) }
 }
 
 function openStoreWhenReady(

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { startBranchService, submit } from './branch-service.ts'
 import { ServeProcess } from './serve-process.ts'
 
-const GUIDE = new URL('../../../docs/guides/operate.md', import.meta.url)
+const METRICS_GUIDE = new URL('../../../docs/guides/observe.md', import.meta.url)
 const WAIT_MS_MAX = 15_000
 
 let folder = ''
@@ -88,7 +88,7 @@ it('A stuck saga is reported, found, read and mended as docs/guides/operate.md s
   expect(metrics).toContain(
     'counterstep_engine_events_total{level="warn",event="transaction-needs-attention"} 2\n',
   )
-  const guide = await readFile(GUIDE, 'utf8')
+  const guide = await readFile(METRICS_GUIDE, 'utf8')
   const watched = [...guide.matchAll(/^\| `(counterstep_\w+)/gm)].map(([, name]) => name)
   expect(watched.length).toBeGreaterThan(5)
   for (const name of watched) expect(metrics).toContain(`# TYPE ${name} `)

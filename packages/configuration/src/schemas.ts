@@ -117,6 +117,19 @@ export const proxyUrl = readWith((text) => {
   return isProxy ? { value: url.href } : { problem: 'must be the URL of a proxy: http://HOST:PORT' }
 })
 
+/** Takes where telemetry is sent. The standard's paths are put behind it, so it has neither one of them nor a query. */
+export const receiverUrl = readWith((text) => {
+  const url = text.length <= 2_048 ? URL.parse(text) : null
+  const isReceiver =
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    url.search + url.hash === '' &&
+    !/\/v1\/(traces|metrics)\/?$/.test(url.pathname)
+  return isReceiver
+    ? { value: text }
+    : { problem: 'must be the URL of a receiver, without the path /v1/traces: http://HOST:4318' }
+})
+
 /** Takes the URL of an SQS queue, or of a stand-in on this machine. */
 export const queueUrl = readWith((text) => {
   const url = text.length <= 2_048 ? URL.parse(text) : null

@@ -238,6 +238,12 @@ const TABLE = {
     ['mysql'],
   ),
   storeConnectTimeoutMs: setting(whole(100, 600_000), 'limit of one attempt to connect', 2_000, SERVERS),
+  processes: ofServer(
+    whole(1, 64),
+    'processes that share the port and the store; SIGHUP restarts one after the other',
+    1,
+    SERVERS,
+  ),
   storeWaitMs: ofServer(
     whole(0, HOUR_MS),
     'how long to wait at start for a store that does not answer yet; one that refuses the login: 3 s at most',
@@ -251,6 +257,10 @@ const TABLE = {
   alertsFile: ofServer(
     is.orUnset(is.readWith(readAlertsFile)),
     'JSON file, of mode 0600, that says who is told by webhook when a person is needed: { consoleUrl, targets }',
+  ),
+  otlp: ofServer(
+    is.orUnset(is.receiverUrl),
+    'URL of a receiver of OTLP over HTTP, to which traces are sent; the variables of OpenTelemetry (OTEL_…) count, too',
   ),
   signingKeySecret: ofFunction(
     is.orUnset(is.secretArn),

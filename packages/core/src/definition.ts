@@ -16,6 +16,16 @@ interface Common {
   readonly wordsCount?: true
   /** A text that the HTTP API that accepted the transaction wants to read again. The core only keeps it. */
   readonly note?: string
+  /** The trace of the caller that submitted it. */
+  readonly trace?: TraceContext
+}
+
+/** A place in a trace, as W3C Trace Context says. */
+export interface TraceContext {
+  /** The `traceparent`, 55 characters. */
+  readonly parent: string
+  /** The `tracestate`, at most 512 characters. */
+  readonly state?: string
 }
 
 export interface SagaDefinition extends Common {
@@ -37,7 +47,7 @@ export interface SagaValues {
   readonly kept: readonly (readonly string[])[]
   /** It is built when the saga has succeeded. A value that is not there is null in it. */
   readonly output?: JsonTemplate
-  /** The room for all values that are kept. Absent: KEPT_VALUES_BYTES_MAX. */
+  /** The room for all values that a workflow keeps. It is marked if one of them is lost. Absent: KEPT_VALUES_BYTES_MAX. */
   readonly bytesMax?: number
 }
 

@@ -54,6 +54,8 @@ export {
 } from './bulkhead/held-time.ts'
 export { holdBack } from './bulkhead/hold-back.ts'
 export { type LargeRowTurn, takeLargeRowTurn } from './bulkhead/large-row-pace.ts'
+export { type LiveTurn, takeLiveTurn } from './bulkhead/live-pace.ts'
+export { computePlanRestMs, countPlanTurnPlaces } from './bulkhead/plan-pace.ts'
 export { measureRoom, type RoomRate, UNMEASURED } from './bulkhead/room-rate.ts'
 export { isBusy, roomWaitersMax, waitForRoomMs } from './bulkhead/room-wait.ts'
 export { nextTurnAt, paceWaitMs } from './bulkhead/target-pace.ts'
@@ -87,6 +89,7 @@ export type {
   SagaDefinition,
   TccBranch,
   TccDefinition,
+  TraceContext,
   ValueReference,
   Wait,
 } from './definition.ts'
@@ -175,6 +178,7 @@ export {
   assertUpdate,
 } from './ports/store-arguments.ts'
 export { toListed } from './ports/to-listed.ts'
+export { countShownCharacters } from './record/count-shown-characters.ts'
 export { describeTrouble, describeUnreadable, type Trouble } from './record/describe-trouble.ts'
 export { findEdit } from './record/edits.ts'
 export { findCallUrl } from './record/find-call-url.ts'
@@ -213,10 +217,9 @@ export type {
 export { hasHungBefore, hasLastAttemptHung, mayHangNext } from './rules/hung-attempt.ts'
 export { CHECK, findOp, findPolicy, listCalls, PLAN } from './rules/op-progress.ts'
 export { isGiven } from './rules/operator-commands.ts'
-export { CHECK_ID, CONFIRMATION, findNamedOp } from './rules/operator-ops.ts'
+export { CONFIRMATION, findNamedOp } from './rules/operator-ops.ts'
 export { isPaused } from './rules/pause.ts'
 export { type FoldedTransaction, RULES, type Rules } from './rules/rules.ts'
-export { isOverdue } from './rules/saga-effects.ts'
 export { countSignalBytes } from './rules/saga-signals.ts'
 export { foldWorkflow } from './rules/workflow.ts'
 export {
@@ -227,6 +230,7 @@ export {
   type ReadPlan,
 } from './rules/workflow-plan.ts'
 export {
+  countEntryBytes,
   countJournalBytes,
   isSeal,
   isUndone as isStepUndone,
@@ -234,6 +238,8 @@ export {
   toSaga,
 } from './rules/workflow-steps.ts'
 export { beginsToNeedAttention } from './run/attention.ts'
+export { mayStart } from './run/may-start.ts'
+export type { RunRoom } from './run/plan-save.ts'
 export {
   acceptedRun,
   type Grant,
@@ -259,6 +265,7 @@ export {
   type SubmissionDefaults,
 } from './submission/parse-submission.ts'
 export { findUnplainIds } from './submission/plain-ids.ts'
+export { getSpanId, getTraceId, readTraceContext } from './submission/read-trace-context.ts'
 export { toSubmitRequest } from './submission/to-submit-request.ts'
 export { textHash } from './text-hash.ts'
 export type {
@@ -276,7 +283,14 @@ export type {
   WorkflowStep,
   WorkflowTransaction,
 } from './transaction.ts'
-export { countBodyCharacters, getBranchTargets, hasStages, hasSteps, isFinal } from './transaction.ts'
+export {
+  countBodyCharacters,
+  EARLIER,
+  findAcceptedAt,
+  getBranchTargets,
+  hasStages,
+  isFinal,
+} from './transaction.ts'
 export { buildPlanCall, buildStepRequest, isForHandler } from './values/build-plan-call.ts'
 export { buildRequest, countBuiltBytes, findUnusableValue } from './values/build-request.ts'
 export { countKeptBytes, isProducer } from './values/keep-values.ts'

@@ -78,7 +78,7 @@ export interface Signal {
   readonly digest: string
   /** The payload as JSON. It is dropped once a wait has taken the signal. */
   readonly payload?: string
-  /** The position of the branch that has taken it. Absent: it is kept for the next wait of its name. */
+  /** The position of the branch that has taken it, or `EARLIER`. Absent: it is kept for the next wait of its name. */
   readonly takenBy?: number
 }
 
@@ -106,6 +106,8 @@ interface WorkflowCommon extends Identity {
   /** The progress of each step. */
   readonly branches: readonly SagaBranchProgress[]
   readonly plan: PlanInHand
+  /** Absent in the first generation. */
+  readonly generation?: Generation
   /** The positions of the steps that have ended, in the order of the journal. */
   readonly order: readonly number[]
   /** For each entry of the order that a plan has seen, when the first such plan was opened. */
@@ -160,6 +162,19 @@ export interface PlanInHand {
   readonly until?: 'now' | 'any' | 'all' | 'end'
   /** A step has failed within the call, so the next plan is granted no slot. */
   readonly hasFailedWithin?: true
+  /** The input of the next generation, as JSON. That begins once every step that has failed is undone. */
+  readonly continueWith?: string
+}
+
+/** A generation behind the first one. */
+export interface Generation {
+  readonly number: number
+  /** When it began. Its deadline, its waits and the rows of barriers count from here. */
+  readonly at: number
+  /** A JSON text. */
+  readonly input: string
+  /** The highest slot that an earlier generation had. */
+  readonly slots: number
 }
 
 interface Identity {
@@ -256,6 +271,8 @@ export interface OpProgress {
    * did not have is null. They are never shown, because they may be secret.
    */
   readonly values?: readonly (string | null)[]
+  /** The code of a workflow is told this of its failed step, as JSON. It is not shown. */
+  readonly failure?: string
   /** A person has said that the op is done. Its state is `succeeded` then, whatever the last answer was. */
   readonly byHand?: ByHandView
 }
@@ -272,6 +289,8 @@ export interface AbortDecision {
   readonly branches: readonly number[]
 }
 
+/** Stands for the position of a step of an earlier generation. */
+export const EARLIER = -1
 export const IDLE: OpProgress = { state: 'idle', attempts: 0, failures: 0, waits: 0 }
 export const UNTOUCHED: SagaBranchProgress = { action: IDLE, compensate: IDLE }
 export const UNCONFIRMED: TccBranchProgress = { confirm: IDLE, cancel: IDLE }
@@ -306,9 +325,15 @@ export const listStepBranches = computeOnce((steps: readonly WorkflowStep[]) =>
   steps.map(({ branch }) => branch),
 )
 
-/** The plan as the accept implies it: nothing has ended before it. */
+/** The first plan of a generation, as its begin implies it: nothing has ended before it. */
 export function firstPlan(at: number): PlanInHand {
   return { number: 1, seen: 0, at, call: IDLE }
+}
+
+/** Returns the accept, or the begin of the generation in hand. */
+export function findAcceptedAt(transaction: Transaction): number {
+  const { createdAt } = transaction
+  return transaction.kind === 'workflow' ? (transaction.generation?.at ?? createdAt) : createdAt
 }
 
 /** Tells whether the transaction is a saga or a workflow: its branches are undone one by one, and some may wait for signals. */

@@ -3,6 +3,7 @@ import type { Result } from '@counterstep/protocol'
 import type { SentList, StoredTransaction } from '../src/ports/store.ts'
 import { findOp } from '../src/rules/op-progress.ts'
 import { RULES } from '../src/rules/rules.ts'
+import type { RunRoom } from '../src/run/plan-save.ts'
 import type { Grant, Run, RunSettings } from '../src/run/run.ts'
 import { acceptedRun, claimedRun } from '../src/run/run.ts'
 import type { RunEffect, RunEvent } from '../src/run/run-events.ts'
@@ -29,6 +30,8 @@ export class RunFixture {
   readonly saves: Saved[] = []
   /** The effects of the last step. */
   effects: readonly RunEffect[] = []
+  /** The room of the node. Undefined: it is ample. */
+  room: RunRoom | undefined
 
   constructor(run: Run) {
     this.run = run
@@ -54,7 +57,7 @@ export class RunFixture {
   }
 
   step(event: RunEvent): this {
-    const step = stepRun(RULES, this.run, event, this.now)
+    const step = stepRun(RULES, this.run, event, this.now, this.room)
     this.run = step.run
     this.effects = step.effects
     for (const effect of step.effects) if (effect.type === 'save') this.saves.push(effect.update)

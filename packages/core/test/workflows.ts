@@ -1,5 +1,6 @@
 /** A workflow for which the test plays the code, the services and the store. */
 import type { Gid, JsonValue, PlanCall, Result } from '@counterstep/protocol'
+import type { BranchAnswer } from '../src/ports/ports.ts'
 import { newTransaction } from '../src/rules/accept.ts'
 import type { Command, TransactionEvent } from '../src/rules/events.ts'
 import { findOp, PLAN } from '../src/rules/op-progress.ts'
@@ -117,8 +118,9 @@ export class WorkflowFixture {
 
   /** Answers the plan call under way, as the engine reads it. */
   plan(parts: PlanParts, outcome: unknown, fields: object = {}): this {
-    const { gid, plan } = this.workflow
-    const head = { v: 1, gid, version: 1, generation: 1, plan: plan.number, ran: [], next: [] }
+    const { gid, plan, generation } = this.workflow
+    const number = generation?.number ?? 1
+    const head = { v: 1, gid, version: 1, generation: number, plan: plan.number, ran: [], next: [] }
     return this.planText(
       JSON.stringify({ ...head, ...parts, ...Object.fromEntries([['then', outcome]]), ...fields }),
     )
@@ -134,13 +136,13 @@ export class WorkflowFixture {
     return this.#answer({ branch: PLAN, op: 'plan' }, answer, { plan: read })
   }
 
-  planFails(answer: { readonly result: Result; readonly statusCode?: number }): this {
+  planFails(answer: Pick<BranchAnswer, 'result' | 'statusCode' | 'excerpt'>): this {
     return this.#answer({ branch: PLAN, op: 'plan' }, answer)
   }
 
   answer(id: string, op: SagaOp, result: Result, body?: JsonValue): this {
-    const text = body === undefined ? undefined : JSON.stringify(body)
-    const answer = { ...buildAnswer(result), ...(text === undefined ? {} : { body: text, excerpt: text }) }
+    const text = body === undefined ? '' : JSON.stringify(body)
+    const answer = { ...buildAnswer(result), ...(result === 'unknown' ? {} : { body: text, excerpt: text }) }
     return this.#answer({ branch: this.positionOf(id), op }, answer)
   }
 
@@ -157,6 +159,12 @@ export class WorkflowFixture {
   saved(): this {
     const result = { type: 'saved', version: this.run.version + 1, now: this.storeNow } as const
     return this.step({ type: 'saved', result })
+  }
+
+  /** Saves until nothing is left to be saved. */
+  settled(): this {
+    while (this.isSaving) this.saved()
+    return this
   }
 
   conflict(): this {
@@ -197,6 +205,10 @@ export class WorkflowFixture {
 
   get planBody(): string {
     return buildPlanCall(this.workflow).body
+  }
+
+  headersOf(id: string, op: SagaOp): Readonly<Record<string, string>> {
+    return buildStepRequest(this.workflow, this.positionOf(id), op).headers
   }
 
   requestOf(id: string, op: SagaOp): { readonly url: string; readonly body: JsonValue } {

@@ -165,7 +165,7 @@ describe("S11: every route of DTM's HTTP API", () => {
       'POST /prepareWorkflow': ['submit'],
       'GET /scanKV': ['read'],
       'GET /queryKV': ['read'],
-      'POST /api/json-rpc': ['submit'],
+      'POST /api/json-rpc': ['submit', 'admin'],
     })
   })
 
@@ -220,6 +220,43 @@ describe("S11: every route of DTM's HTTP API", () => {
     const answer = await app.inject({ url: '/api/dtmsvr/all' })
     expect([answer.statusCode, answer.headers['retry-after']]).toEqual([429, '1'])
     expect(answer.json()).toEqual({ message: 'SAGA_RATE_LIMITED: too many requests without a good key' })
+  })
+})
+
+describe('S11: the methods of JSON-RPC', () => {
+  const askBy = (app: FastifyInstance, scope: Scope, method: string) =>
+    app.inject({
+      method: 'POST',
+      url: '/api/json-rpc',
+      headers: { authorization: `Bearer ${keys.get(scope)}` },
+      payload: JSON.stringify({ jsonrpc: '2.0', id: '1', method, params: { gid: 'a', trans_type: 'tcc' } }),
+    })
+
+  it('A method needs the scope that the route of its name needs, so a key with admin alone aborts and submits nothing', async () => {
+    const methods = ['newGid', 'prepare', 'submit', 'registerBranch', 'abort']
+    const listAllowed = async (scope: Scope) => {
+      const allowed: string[] = []
+      for (const method of methods) {
+        const { app, reached } = openNotedApp()
+        const { statusCode } = await askBy(app, scope, method)
+        if (statusCode === 200) allowed.push(method)
+        else expect([method, statusCode, reached]).toEqual([method, 403, []])
+      }
+      return allowed
+    }
+    expect(await listAllowed('submit')).toEqual(methods)
+    expect(await listAllowed('admin')).toEqual(['abort'])
+    expect(await listAllowed('read')).toEqual([])
+  })
+
+  it('S42: The quota of a key counts the methods that store something, and keeps out no abort', async () => {
+    const { app } = openNotedApp({ keyQuota: new KeyQuota({ submitsMax: 1 }), nowMs: () => 1_000 })
+    for (const method of ['newGid', 'abort', 'submit', 'abort'])
+      expect([method, (await askBy(app, 'submit', method)).statusCode]).toEqual([method, 200])
+    const refused = await askBy(app, 'submit', 'prepare')
+    expect([refused.statusCode, refused.body]).toEqual([429, expect.stringContaining('SAGA_QUOTA_EXCEEDED')])
+    expect(refused.headers['retry-after']).toBe(String(24 * 3_600 - 1))
+    expect((await askBy(app, 'submit', 'abort')).statusCode).toBe(200)
   })
 })
 

@@ -130,3 +130,30 @@ describe('a transaction of JSON-RPC that an older version has stored', () => {
     expect(branches.calls).toHaveLength(1)
   })
 })
+
+describe('a command given by JSON-RPC', () => {
+  it('A caller who waits for what is ongoing gets an error that has the word in its text, and no failure', async () => {
+    await using dtm = await openDtmFixture()
+    const branches = dtm.play({ '/a1': [{ status: 425 }] })
+    const params = { ...buildSaga('ongoing', { action: `${branches.url}/a1` }, {}), wait_result: true }
+    const payload = JSON.stringify({ jsonrpc: '2.0', id: '7', method: 'submit', params })
+    const answer = await dtm.node.app.inject({ method: 'POST', url: '/api/json-rpc', payload })
+    expect([answer.statusCode, answer.json()]).toEqual([
+      200,
+      { error: { code: -32_603, message: 'ONGOING' }, id: '7', jsonrpc: '2.0', result: null },
+    ])
+    expect(await isStored(dtm, 'ongoing')).toBe(true)
+  })
+
+  it('The id of a request whose method cannot be read is given back, and keys match in any letter case', async () => {
+    await using dtm = await openDtmFixture()
+    const ask = async (payload: string) =>
+      (await dtm.node.app.inject({ method: 'POST', url: '/api/json-rpc', payload })).json()
+    expect(await ask('{"method":1,"id":"7"}')).toMatchObject({ id: '7', error: { code: -32_700 } })
+    expect(await ask('{"JSONRPC":"2.0","ID":"8","Method":"newGid"}')).toMatchObject({ id: '8', error: null })
+    expect(await ask('{"jsonrpc":"2.0","id":"9","method":"prepare","params":[]}')).toMatchObject({
+      id: '9',
+      error: { code: -32_603, message: expect.stringContaining('cannot unmarshal array') },
+    })
+  })
+})

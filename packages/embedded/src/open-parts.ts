@@ -37,7 +37,9 @@ import { readTargetRules } from './target-rules.ts'
 /** Branch calls may go on for this long once Counterstep closes. A whole close takes at most 10 s. */
 const DRAIN_MS = 8_000
 
-export const OPTION_NAMES: readonly string[] = ['store', 'targets', 'calls', 'settings', 'logger', 'registry']
+export const OPTION_NAMES: readonly string[] = [
+  ...['store', 'targets', 'calls', 'settings', 'logger', 'tracer', 'registry'],
+]
 
 /** Holds options that were checked. */
 export interface CheckedOptions extends CounterstepOptions {
@@ -108,6 +110,7 @@ async function open(options: CheckedOptions, closers: Closers): Promise<Parts> {
     clock: nodeClock(),
     ids: nodeIds(),
     observer: createPrometheusObserver(registry, logEvents(logger), listServiceNames(options.rules)),
+    ...(options.tracer && { tracer: options.tracer }),
     node: { id: nameNode(), version: VERSION },
     settings: options.engine,
   })

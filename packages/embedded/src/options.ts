@@ -1,6 +1,6 @@
 import type { HttpBranchCallerOptions } from '@counterstep/branch-http'
 import type { Store, StoreEvent } from '@counterstep/core'
-import type { EngineSettings, Logger } from '@counterstep/engine'
+import type { EngineSettings, EngineTracer, Logger } from '@counterstep/engine'
 import type { Registry } from '@counterstep/server/metrics'
 
 export interface CounterstepOptions {
@@ -15,6 +15,8 @@ export interface CounterstepOptions {
   readonly settings?: Partial<EngineSettings>
   /** The default writes lines of JSON to standard output, without the parts of an error that may have a payload. */
   readonly logger?: Logger
+  /** `openTelemetryTracer()` of `counterstep/telemetry` makes spans of what is done here. By default none are made. */
+  readonly tracer?: EngineTracer
   /** The metrics go to this registry of prom-client. By default Counterstep makes one. */
   readonly registry?: Registry
 }

@@ -51,6 +51,29 @@ describe('createCounterstep', () => {
     expect((await counterstep.list({ status: ['failed'] })).items).toHaveLength(1)
   })
 
+  it('An embedded orchestrator tells the tracer that it is given what it does', async () => {
+    const told: string[] = []
+    const tracer: NonNullable<CounterstepOptions['tracer']> = {
+      startAccept({ gid, kind }) {
+        told.push(`accept ${kind} ${gid}`)
+        return { trace: undefined, end: () => told.push('accepted') }
+      },
+      startRun({ gid }) {
+        told.push(`run ${gid}`)
+        return undefined
+      },
+    }
+    await using counterstep = await createCounterstep({
+      store: (onEvent) => openSqliteStore({ path: join(folder, 'traced.db'), onEvent }),
+      targets: 'loopback',
+      logger: silentLogger,
+      tracer,
+    })
+    await counterstep.start()
+    await counterstep.submit({ gid: 'trip-1', branches: [{ action: url('/seat') }] }, { waitMs: 10_000 })
+    expect(told).toEqual(['accept saga trip-1', 'run trip-1', 'accepted'])
+  })
+
   it('An embedded orchestrator goes on with what was stored before it closed', async () => {
     const first = await own()
     await first.start()

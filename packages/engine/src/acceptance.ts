@@ -14,6 +14,7 @@ import {
   type Store,
   StoreUnavailableError,
   type Submission,
+  type TraceContext,
   type Transaction,
   viewTransaction,
   waitsMs,
@@ -73,6 +74,7 @@ interface Accepting {
   /** Builds the view on demand, because it is seldom needed. */
   readonly view: () => TransactionView
   readonly result: Promise<AcceptResult>
+  readonly trace: TraceContext | undefined
   /**
    * A caller was told that the transaction will be stored, so the create is sent again until its outcome is definite.
    */
@@ -164,7 +166,8 @@ export class Acceptance {
     this.#closing = true
     if (flushed === undefined) {
       for (const gid of this.#accepting.keys()) {
-        this.#parts.observer.event({ level: 'error', name: 'accept-given-up', gid })
+        const trace = this.#accepting.get(gid)?.trace
+        this.#parts.observer.event({ level: 'error', name: 'accept-given-up', gid, trace })
       }
     }
   }
@@ -217,6 +220,7 @@ export class Acceptance {
       digest,
       view: () => showAccepted(newTransaction(submission, acceptIds, acceptedAt)),
       result: this.#create(row, submission, acceptIds, admission),
+      trace: submission.definition.trace,
       isPromised: false,
     }
     this.#accepting.set(gid, accepting)
@@ -238,8 +242,8 @@ export class Acceptance {
     if (accepting.isPromised) return
     accepting.isPromised = true
     accepting.result.then(
-      (result) => this.#reportLoss(gid, result),
-      (error: unknown) => this.#reportBug(gid, error),
+      (result) => this.#reportLoss(gid, accepting, result),
+      (error: unknown) => this.#reportBug(gid, accepting, error),
     )
   }
 
@@ -293,7 +297,8 @@ export class Acceptance {
       // The process may have been frozen meanwhile, for any time.
       if (this.#closing) return { type: 'given-up' }
       if (clock.now() > repeatUntil) {
-        observer.event({ level: 'error', name: 'accept-given-up', gid: ids.gid })
+        const { trace } = submission.definition
+        observer.event({ level: 'error', name: 'accept-given-up', gid: ids.gid, trace })
         return { type: 'given-up' }
       }
     }
@@ -323,13 +328,14 @@ export class Acceptance {
     return { type: 'created', view: () => runner.view(ids.gid) ?? showAccepted(transaction) }
   }
 
-  #reportLoss(gid: Gid, result: AcceptResult): void {
+  #reportLoss(gid: Gid, { trace }: Accepting, result: AcceptResult): void {
     if (result.type === 'created' || result.type === 'same') return
-    this.#parts.observer.event({ level: 'error', name: 'memory-ack-lost', gid, detail: result.type })
+    const { type: detail } = result
+    this.#parts.observer.event({ level: 'error', name: 'memory-ack-lost', gid, trace, detail })
   }
 
-  #reportBug(gid: Gid, error: unknown): void {
-    this.#parts.observer.event({ level: 'error', name: 'memory-ack-lost', gid, error })
+  #reportBug(gid: Gid, { trace }: Accepting, error: unknown): void {
+    this.#parts.observer.event({ level: 'error', name: 'memory-ack-lost', gid, trace, error })
   }
 }
 

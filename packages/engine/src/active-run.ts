@@ -2,6 +2,7 @@ import type { HeldCall, LargeRowTurn, Run } from '@counterstep/core'
 import type { Admission } from './bulkhead/admission.ts'
 import type { HeldPlaces } from './bulkhead/held-places.ts'
 import type { Target } from './bulkhead/target.ts'
+import type { RunSpan } from './tracer.ts'
 
 /** A transaction that this node runs, with its places and the callers that wait for it. */
 export interface ActiveRun {
@@ -10,6 +11,8 @@ export interface ActiveRun {
   tickAt: number
   /** It was claimed, not accepted here. */
   readonly isRecovered: boolean
+  /** The number of places by the size of its row when it came. */
+  readonly claimedPlaces: number
   /** Its places at the targets whose answers it waits for. */
   readonly places: HeldPlaces
   /** The number of places that it takes at each target, by the size of its row when it came, without kept values. */
@@ -20,6 +23,10 @@ export interface ActiveRun {
   progressPlaces: number
   /** The turn at which its row comes back, if it is large and a call of it was not answered. */
   largeRowTurn: LargeRowTurn | undefined
+  /** Its next plan call has waited for its turn already, here or in the store. */
+  hasPlanTurn: boolean
+  /** Present if the host traces. */
+  readonly span: RunSpan | undefined
   /** The places that its submit has taken, until its first call. */
   readonly admission: Admission | undefined
   /** The calls of the last step that found no place and are not reported to the core yet. */

@@ -17,12 +17,14 @@ import { AlarmClock } from './alarm-clock.ts'
 import { Bulkhead } from './bulkhead/bulkhead.ts'
 import { Commands } from './commands.ts'
 import { findOriginOfUrl } from './find-origin.ts'
+import { LargeTurns } from './large-turns.ts'
 import { Looks } from './looks.ts'
 import type { ObservedStore } from './observed-store.ts'
 import type { EngineObserver } from './observer.ts'
 import { type OwnCalls, Runner } from './runner.ts'
 import type { EngineSettings } from './settings.ts'
 import type { Figures } from './statistics/figures.ts'
+import type { EngineTracer } from './tracer.ts'
 import { viewRow } from './view-row.ts'
 import { type LookUp, Waiters } from './waiters.ts'
 import { Watch } from './watch/watch.ts'
@@ -38,6 +40,7 @@ export interface AssemblyParts {
   readonly clock: Clock
   readonly ids: Ids
   readonly observer: EngineObserver
+  readonly tracer?: EngineTracer
   readonly figures: Figures
   readonly settings: EngineSettings
   /** Says which calls are made here. By default all are. */
@@ -75,6 +78,7 @@ export interface Assembly extends AssemblyParts {
   readonly bulkhead: Bulkhead
   readonly watch: Watch
   readonly looks: Looks
+  readonly largeTurns: LargeTurns
 }
 
 export function assemble(parts: AssemblyParts, callbacks: RunnerCallbacks): Assembly {
@@ -127,8 +131,9 @@ export function assemble(parts: AssemblyParts, callbacks: RunnerCallbacks): Asse
     waiters.settleIdle(gid, dueAt)
   }
   const acceptance = new Acceptance({ ...common, runner, onWaiting })
-  const commands = new Commands({ ...common, runner, acceptance, onDue })
-  const built = { alarms, runner, acceptance, commands, waiters, bulkhead, watch, looks }
+  const largeTurns = new LargeTurns(clock)
+  const commands = new Commands({ ...common, runner, acceptance, largeTurns, onDue })
+  const built = { alarms, runner, acceptance, commands, waiters, bulkhead, watch, looks, largeTurns }
   return { ...parts, run, formatMax: FORMAT, ...built }
 }
 

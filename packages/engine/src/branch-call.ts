@@ -5,7 +5,7 @@ import {
   buildRequest,
   buildStepRequest,
   type CallKey,
-  CHECK_ID,
+  findAcceptedAt,
   findCallUrl,
   findEdit,
   getBranchTargets,
@@ -16,7 +16,7 @@ import {
   type Transaction,
   type WorkflowTransaction,
 } from '@counterstep/core'
-import { type BranchId, KEPT_VALUE_BYTES_MAX, PLAN_BYTES_MAX } from '@counterstep/protocol'
+import { type BranchId, KEPT_VALUE_BYTES_MAX, OWN_CALL_ID, PLAN_BYTES_MAX } from '@counterstep/protocol'
 
 /** Builds the request for one op of one branch. What an operator has edited goes before what was submitted. */
 export function buildBranchCall(
@@ -26,15 +26,16 @@ export function buildBranchCall(
   timeoutMsMax: number,
 ): BranchCall {
   const url = getCallUrl(transaction, call)
-  const { definition, gid, kind, createdAt, epoch } = transaction
+  const { definition, gid, kind, epoch } = transaction
   const common = {
     gid,
     kind,
     op: call.op,
     attempt,
     epoch,
-    acceptedAt: createdAt,
+    acceptedAt: findAcceptedAt(transaction),
     wordsCount: definition.wordsCount ?? false,
+    ...(definition.trace === undefined ? {} : { trace: definition.trace }),
   }
   if (call.op === 'msg') {
     assert(definition.kind === 'message' && definition.check !== undefined, 'a message without a query-back')
@@ -42,7 +43,7 @@ export function buildBranchCall(
     const timeoutMs = Math.min(definition.timeoutMs, timeoutMsMax)
     return {
       ...common,
-      branchId: CHECK_ID as BranchId,
+      branchId: OWN_CALL_ID as BranchId,
       method: 'GET',
       url,
       body: '',
@@ -78,7 +79,10 @@ export function buildBranchCall(
     : built
 }
 
-type Common = Pick<BranchCall, 'gid' | 'kind' | 'op' | 'attempt' | 'epoch' | 'acceptedAt' | 'wordsCount'>
+type Common = Pick<
+  BranchCall,
+  'gid' | 'kind' | 'op' | 'attempt' | 'epoch' | 'acceptedAt' | 'wordsCount' | 'trace'
+>
 
 /**
  * Builds a plan call, or the call of a step. To a service the call of a workflow is that of a saga: only the handler knows
@@ -95,7 +99,7 @@ function buildWorkflowCall(
   if (op === 'plan')
     return {
       ...common,
-      ...{ branchId: CHECK_ID as BranchId, method },
+      ...{ branchId: OWN_CALL_ID as BranchId, method },
       ...buildPlanCall(workflow),
       timeoutMs: Math.min(definition.timeoutMs, timeoutMsMax),
       bodyBytesKept: PLAN_BYTES_MAX,

@@ -11,11 +11,14 @@ import {
   RULES,
   type Store,
   type StoredTransaction,
+  type TraceContext,
   type Transaction,
   viewTransaction,
 } from '@counterstep/core'
 import { CounterstepError, type Gid, isCounterstepError, type TransactionView } from '@counterstep/protocol'
 import type { Acceptance } from './acceptance.ts'
+import { countRowPlaces } from './bulkhead/count-row-places.ts'
+import { LargeRow, type LargeTurns } from './large-turns.ts'
 import { chooseNewestView } from './newest-view.ts'
 import type { EngineObserver } from './observer.ts'
 import { tellCommand } from './operator/tell-command.ts'
@@ -37,6 +40,7 @@ export interface CommandsParts {
   readonly store: Store
   readonly runner: Runner
   readonly acceptance: Acceptance
+  readonly largeTurns: LargeTurns
   readonly clock: Clock
   readonly ids: Ids
   readonly observer: EngineObserver
@@ -48,6 +52,8 @@ export interface CommandsParts {
 }
 
 interface Giving {
+  /** It may work on a large row. */
+  readonly hasTurn: boolean
   /** The caller has been answered. */
   isOver: boolean
   endTurn: () => void
@@ -68,13 +74,16 @@ export class Commands {
   /**
    * Gives a command, and answers when it is durable. A command for one op may find its call under way, or another node
    * that runs the transaction. Then it is tried again for a while, since such a call ends soon and the row may come to rest.
+   * A caller takes turns with others where the row is large. Commands of each type have turns of their own, so that no flood
+   * of branches keeps out an abort, and operators need none.
    */
-  async give(gid: Gid, command: Command): Promise<TransactionView> {
+  async give(gid: Gid, command: Command, caller?: string): Promise<TransactionView> {
+    const lane = caller === undefined || isGiven(command) ? undefined : `${caller} ${command.type}`
     const { clock } = this.#parts
     const until = clock.now() + BUSY_WAIT_MS
     for (let waitMs = BUSY_LOOK_MS_MIN; ; waitMs = Math.min(BUSY_LOOK_MS_MAX, waitMs * 2)) {
       try {
-        return await this.#giveOnce(gid, command)
+        return await this.#parts.largeTurns.run(gid, lane, (hasTurn) => this.#giveOnce(gid, command, hasTurn))
       } catch (error: unknown) {
         const isBusy = isCounterstepError(error) && error.code === 'SAGA_OP_BUSY'
         if (!isBusy || clock.now() + waitMs > until) throw error
@@ -83,8 +92,8 @@ export class Commands {
     }
   }
 
-  async #giveOnce(gid: Gid, command: Command): Promise<TransactionView> {
-    const giving: Giving = { isOver: false, endTurn: () => undefined }
+  async #giveOnce(gid: Gid, command: Command, hasTurn: boolean): Promise<TransactionView | LargeRow> {
+    const giving: Giving = { hasTurn, isOver: false, endTurn: () => undefined }
     const done = await within(this.#parts.clock, this.#parts.storeTimeoutMs, this.#give(gid, command, giving))
     giving.isOver = true
     // The call to the store may hang for longer, and the next command must not wait for that.
@@ -100,19 +109,21 @@ export class Commands {
    * Gives the command until it is decided. The first durable write wins; a
    * command that lost starts again from the new state.
    */
-  async #give(gid: Gid, command: Command, giving: Giving): Promise<TransactionView | undefined> {
+  async #give(gid: Gid, command: Command, giving: Giving): Promise<TransactionView | LargeRow | undefined> {
     for (let tries = 0; tries < TRIES_MAX && !giving.isOver; tries++) {
       await this.#parts.acceptance.waitUntilSettled(gid)
+      const places = this.#parts.runner.countPlaces(gid)
+      if (places > 1 && !giving.hasTurn) return new LargeRow(places)
       const outcome = await this.#parts.runner.command(gid, command)
       if (outcome.type === 'durable') {
-        this.#tell(gid, command)
+        this.#tell(gid, outcome.trace, command)
         return outcome.view
       }
       if (outcome.type === 'refused') throw toCommandError(gid, command, outcome)
       if (outcome.type === 'again') continue
       giving.endTurn = await this.#turns.take(gid)
       try {
-        const view = await this.#giveByRow(gid, command, () => giving.isOver)
+        const view = await this.#giveByRow(gid, command, giving)
         if (view !== undefined) return view
       } finally {
         giving.endTurn()
@@ -123,19 +134,26 @@ export class Commands {
   }
 
   /** Gives the command on the stored row. Returns undefined if it must be tried again. */
-  async #giveByRow(gid: Gid, command: Command, isOver: () => boolean): Promise<TransactionView | undefined> {
+  async #giveByRow(
+    gid: Gid,
+    command: Command,
+    giving: Giving,
+  ): Promise<TransactionView | LargeRow | undefined> {
     const { store, clock, ids, retentionMs, onDue } = this.#parts
+    const isOver = () => giving.isOver
     const rows = await untilDefinite(clock, () => store.readMany([gid]), isOver)
     if (rows === undefined) return undefined
     const [row] = rows
     if (row === undefined) throw toUnknownGidError(gid)
+    const places = countRowPlaces(row)
+    if (places > 1 && !giving.hasTurn) return new LargeRow(places)
     const plan = this.#plan(row, command, retentionMs)
     if (plan.type === 'refused') throw toCommandError(gid, command, { ...plan, status: row.status })
     if (plan.type === 'nothing') return chooseNewestView(this.#parts, row)
     const write = { ...plan.update, writeId: ids.writeId() }
     const result = await untilDefinite(clock, () => store.update(write), isOver)
     if (result?.type !== 'saved') return undefined
-    this.#tell(gid, command)
+    this.#tell(gid, plan.type === 'raw' ? undefined : plan.transaction.definition.trace, command)
     if (!row.owned && isDueNow(plan.update)) onDue(gid)
     if (plan.type === 'raw') return viewRow({ ...row, attention: false })
     if (!row.owned) this.#countEnd(plan.transaction)
@@ -149,8 +167,8 @@ export class Commands {
     this.#parts.observer.finished(kind, status, finishedAt - createdAt, readName(definition))
   }
 
-  #tell(gid: Gid, command: Command): void {
-    if (isGiven(command)) tellCommand(this.#parts.observer, gid, command)
+  #tell(gid: Gid, trace: TraceContext | undefined, command: Command): void {
+    if (isGiven(command)) tellCommand(this.#parts.observer, gid, trace, command)
   }
 
   #plan(

@@ -42,12 +42,27 @@ export interface WaitOptions {
   readonly gone?: AbortSignal
 }
 
+export interface CommandOptions extends WaitOptions {
+  /** Commands of different callers on large transactions take turns. Without a caller it waits for no turn. */
+  readonly caller?: string | undefined
+}
+
 export interface SubmitOptions extends WaitOptions {
   /**
    * It gets the number of bytes of the row's definition before the row is
    * stored. An error that it throws refuses the submit.
    */
   readonly takeBytes?: ((bytes: number) => void) | undefined
+  /**
+   * The caller's place in a trace: its headers as W3C Trace Context names them. It is stored with a new transaction and
+   * goes with each call, and is not part of the content. One that is not valid is left out.
+   */
+  readonly trace?: CallerTrace | undefined
+}
+
+export interface CallerTrace {
+  readonly traceparent?: string | readonly string[] | undefined
+  readonly tracestate?: string | readonly string[] | undefined
 }
 
 /** Says who gives a command, and why. */
@@ -63,7 +78,7 @@ export interface Given {
   readonly bulk?: string
 }
 
-export interface AbortOptions extends WaitOptions {
+export interface AbortOptions extends CommandOptions {
   /** The reason is stored with the decision and shown. */
   readonly reason?: string
   /** Only an operator's abort has it, and makes an entry in the trail. */
@@ -95,9 +110,9 @@ export interface EngineApi {
   get(gid: Gid): Promise<TransactionView | undefined>
   /**
    * Reads the whole stored transaction with its definition. Returns undefined if there is no such gid. It throws
-   * SAGA_INTERNAL when the record cannot be read.
+   * SAGA_INTERNAL when the record cannot be read. The `caller` takes turns with others as for a command, below.
    */
-  read(gid: Gid): Promise<Transaction | undefined>
+  read(gid: Gid, caller?: string): Promise<Transaction | undefined>
   /**
    * Shows a transaction as `get` does, for callers that only read. Few of these reads are under way at once, and
    * different `caller`s take turns; the text may name anything. It throws SAGA_TOO_MANY_READS when its turn does not
@@ -118,12 +133,13 @@ export interface EngineApi {
   /**
    * Adds a branch to a prepared TCC, before the client tries it. A repeat with the same content changes nothing.
    * It throws InvalidRequestError, SAGA_UNKNOWN_GID, SAGA_NOT_PREPARED, SAGA_WRONG_KIND, SAGA_BRANCH_CONFLICT and
-   * SAGA_TOO_MANY_BRANCHES.
+   * SAGA_TOO_MANY_BRANCHES. Where a command names a large transaction, different `caller`s take turns, and it throws
+   * SAGA_OVER_CAPACITY when its turn does not come in time. Without a caller it waits for no turn.
    */
-  registerBranch(gid: Gid, body: unknown): Promise<TransactionView>
-  addBranch(gid: Gid, branch: TccBranch): Promise<TransactionView>
+  registerBranch(gid: Gid, body: unknown, caller?: string): Promise<TransactionView>
+  addBranch(gid: Gid, branch: TccBranch, caller?: string): Promise<TransactionView>
   /** Confirms a prepared TCC or delivers a prepared message. A repeat changes nothing. It throws SAGA_NOT_PREPARED. */
-  submitPrepared(gid: Gid, options?: WaitOptions): Promise<TransactionView>
+  submitPrepared(gid: Gid, options?: CommandOptions): Promise<TransactionView>
   /**
    * The commands throw SAGA_UNKNOWN_GID and SAGA_ALREADY_FINAL, and an abort also SAGA_NO_RETURN. They answer when the
    * command is durable.
@@ -135,7 +151,7 @@ export interface EngineApi {
    * SAGA_WRONG_KIND, SAGA_SIGNAL_UNKNOWN, SAGA_SIGNAL_CONFLICT, SAGA_TOO_MANY_SIGNALS, SAGA_TURNED_AROUND and
    * SAGA_ALREADY_FINAL.
    */
-  signal(gid: Gid, name: string, body: unknown): Promise<SignalView>
+  signal(gid: Gid, name: string, body: unknown, caller?: string): Promise<SignalView>
   /**
    * Calls now what waits. An operator's command throws, beside what the commands above throw, InvalidRequestError,
    * SAGA_COMMAND_CONFLICT, SAGA_PLAN_CHANGED and SAGA_TRAIL_FULL, and a retry SAGA_PAUSED. It is durable together with its

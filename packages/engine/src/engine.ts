@@ -15,6 +15,7 @@ import { Requests } from './requests.ts'
 import type { EngineSettings } from './settings.ts'
 import { type NodeFacts, type NodeMemory, openNodeMemory } from './statistics/node-memory.ts'
 import { findLoads } from './statistics/node-sums.ts'
+import type { EngineTracer } from './tracer.ts'
 import { within } from './until-definite.ts'
 import { type SavedViewsApi, ViewDocuments } from './views/saved-views.ts'
 import type { Watch } from './watch/watch.ts'
@@ -46,6 +47,8 @@ export interface EngineParts {
   readonly clock: Clock
   readonly ids: Ids
   readonly observer: EngineObserver
+  /** Absent: the traces of callers are handed on, and no spans are made. */
+  readonly tracer?: EngineTracer
   readonly settings: EngineSettings
   /** The node is told to the others under this name, and shown. Absent: it is told to none. */
   readonly node?: NodeFacts

@@ -1,11 +1,13 @@
 import {
   type Clock,
+  countShownCharacters,
   getBranchTargets,
   type ListQuery,
   type ListResult,
   mayShow,
   type Store,
   type StoredTransaction,
+  type Transaction,
 } from '@counterstep/core'
 import type { Gid, TransactionView } from '@counterstep/protocol'
 import { chooseNewestView } from './newest-view.ts'
@@ -32,9 +34,9 @@ const REST_PER_BUSY_MS = 80
 const REST_CHARACTERS_PER_MS = 400
 /** A text of at most this size costs no more than the read itself. */
 const SMALL_CHARACTERS = 8_192
-/** A view from memory costs the same: each branch may show two URLs of 2 KiB and two answers of 1 KiB. */
+/** A view from memory costs the same: each branch may show two URLs of 2 KiB. */
 const REST_MS_PER_BRANCH = 2
-/** A transaction that runs here is shown without a turn if it has no more branches. */
+/** A transaction that runs here is shown without a turn if it has no more branches, and has not been answered much. */
 const SHOWN_BRANCHES_MAX = 8
 
 export interface LooksParts {
@@ -74,8 +76,7 @@ export class Looks {
   /** Shows a transaction in the caller's turn. Throws SAGA_TOO_MANY_READS. */
   show(gid: Gid, caller?: string): Promise<TransactionView | undefined> {
     const run = this.#parts.later().runner.get(gid)
-    const branches = run === undefined ? 0 : getBranchTargets(run.transaction).length
-    const restMsMin = branches > SHOWN_BRANCHES_MAX ? branches * REST_MS_PER_BRANCH : 0
+    const restMsMin = run === undefined ? 0 : restMsOfView(run.transaction)
     if (restMsMin > 0 && this.#isShownFromMemory(gid))
       return this.#reads.run(
         () => this.get(gid),
@@ -166,6 +167,12 @@ export class Looks {
 
 function restMsOfRow(row: StoredTransaction | undefined): number {
   return row === undefined ? 0 : restMsOfCharacters(row.definition.length + row.progress.length)
+}
+
+function restMsOfView(transaction: Transaction): number {
+  const branches = getBranchTargets(transaction).length
+  const restMs = branches > SHOWN_BRANCHES_MAX ? branches * REST_MS_PER_BRANCH : 0
+  return restMs + restMsOfCharacters(countShownCharacters(transaction))
 }
 
 function restMsOfCharacters(characters: number): number {

@@ -1,3 +1,4 @@
+import type { TraceContext } from '@counterstep/core'
 import type { ErrorCode, FinalStatus, Gid, Kind, Op, Result } from '@counterstep/protocol'
 
 /**
@@ -94,6 +95,8 @@ export interface EngineEvent {
   readonly level: 'info' | 'warn' | 'error'
   readonly name: (typeof ENGINE_EVENT_NAMES)[number]
   readonly gid?: Gid
+  /** Where the transaction stands in its caller's trace. */
+  readonly trace?: TraceContext | undefined
   readonly detail?: string
   /** It is about this service. */
   readonly service?: FailingService

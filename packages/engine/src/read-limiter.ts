@@ -12,6 +12,8 @@ export interface ReadLimiterBounds {
   readonly restFactor: number
   /** A place never rests for longer than this, however long the read took. */
   readonly restMsMax: number
+  /** Creates the error of a refused read. The default is SAGA_TOO_MANY_READS. */
+  readonly refuse?: () => CounterstepError
 }
 
 /** Reads whose waits end within this time are refused together, so that one timer serves many. */
@@ -87,7 +89,7 @@ export class ReadLimiter {
   #wait(caller: string): Promise<void> {
     const { waitingMax, waitMs } = this.#bounds
     if (this.#waiting.size >= waitingMax && !this.#refuseForOther(caller))
-      return Promise.reject(toTooManyReadsError())
+      return Promise.reject(this.#createRefusal())
     return new Promise((start, refuse) => {
       const waiting = { caller, until: this.#clock.now() + waitMs, start, refuse }
       this.#waiting.add(waiting)
@@ -113,7 +115,7 @@ export class ReadLimiter {
     const newest = most === undefined ? undefined : [...most].at(-1)
     if (newest === undefined) return false
     this.#remove(newest)
-    newest.refuse(toTooManyReadsError())
+    newest.refuse(this.#createRefusal())
     return true
   }
 
@@ -140,7 +142,7 @@ export class ReadLimiter {
     for (const waiting of this.#waiting) {
       if (waiting.until > now) break
       this.#remove(waiting)
-      waiting.refuse(toTooManyReadsError())
+      waiting.refuse(this.#createRefusal())
     }
     while (this.#waiting.size > 0 && this.#hasPlace()) this.#admitNext()
     this.#setTimer()
@@ -156,6 +158,10 @@ export class ReadLimiter {
     // The place is taken here, since the read starts only in a later microtask.
     this.#running++
     next.start()
+  }
+
+  #createRefusal(): CounterstepError {
+    return this.#bounds.refuse?.() ?? toTooManyReadsError()
   }
 
   #setTimer(): void {

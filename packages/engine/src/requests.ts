@@ -12,6 +12,7 @@ import {
   parseRegistration,
   parseSignal,
   parseSubmission,
+  readTraceContext,
   type StoreStats,
   StoreUnavailableError,
   type Submission,
@@ -37,8 +38,10 @@ import {
 } from '@counterstep/protocol'
 import { type Accepted, digestContent, type NamedSubmission } from './acceptance.ts'
 import type { Assembly } from './assembly.ts'
+import { countRowPlaces } from './bulkhead/count-row-places.ts'
 import type {
   AbortOptions,
+  CommandOptions,
   EngineApi,
   EngineHealth,
   Given,
@@ -46,10 +49,12 @@ import type {
   SubmitOptions,
   WaitOptions,
 } from './engine-api.ts'
+import { LargeRow } from './large-turns.ts'
 import { OperatorRequests } from './operator/operator-requests.ts'
 import { readGiven } from './operator/read-given.ts'
 import { findStanding, isNoRoom } from './standing-submit.ts'
 import { toSummary } from './summary.ts'
+import { traceAccept } from './traced.ts'
 import { within } from './until-definite.ts'
 import type { Waiter } from './waiters.ts'
 
@@ -112,9 +117,14 @@ export abstract class Requests implements EngineApi {
     const gid = given.gid ?? this.assembly.ids.gid()
     // A caller that waits is told durable states only.
     const ack = (options.waitMs ?? 0) > 0 ? 'durable' : given.ack
-    const submission = { ...given, gid, ack }
+    const caller = readTraceContext(options.trace?.traceparent, options.trace?.tracestate)
+    const { kind, name } = given.definition
+    const span = this.assembly.tracer?.startAccept({ gid, kind, name }, caller)
+    const trace = span === undefined ? caller : span.trace
+    const definition = trace === undefined ? given.definition : { ...given.definition, trace }
+    const submission = { ...given, gid, ack, definition }
     return this.#submitAndWait(submission, options, () =>
-      this.#accept(submission, options, given.gid !== undefined),
+      traceAccept(span, () => this.#accept(submission, options, given.gid !== undefined)),
     )
   }
 
@@ -269,9 +279,13 @@ export abstract class Requests implements EngineApi {
     throw new CounterstepError('SAGA_STORE_UNAVAILABLE', 'the store does not answer for its figures')
   }
 
-  async read(gid: Gid): Promise<Transaction | undefined> {
-    const row = await this.assembly.looks.readRow(gid)
-    return row === undefined ? undefined : decodeTransaction(row)
+  async read(gid: Gid, caller?: string): Promise<Transaction | undefined> {
+    return await this.assembly.largeTurns.run(gid, caller, async (hasTurn) => {
+      const row = await this.assembly.looks.readRow(gid)
+      if (row === undefined) return undefined
+      const places = hasTurn ? 0 : countRowPlaces(row)
+      return places > 1 ? new LargeRow(places) : decodeTransaction(row)
+    })
   }
 
   async showWhole(gid: Gid, caller?: string): Promise<ShownWhole | undefined> {
@@ -280,20 +294,20 @@ export abstract class Requests implements EngineApi {
     return row && { transaction: decodeTransaction(row), view: looks.showNewest(row) }
   }
 
-  async registerBranch(gid: Gid, body: unknown): Promise<TransactionView> {
+  async registerBranch(gid: Gid, body: unknown, caller?: string): Promise<TransactionView> {
     const parsed = parseRegistration(body, this.#defaults(), this.assembly.checkUrl)
     if (parsed.type === 'refused') throw new InvalidRequestError(parsed.faults)
     this.#refuseLongTimeout(parsed.branch.timeoutMs, '/timeoutMs')
-    return await this.addBranch(gid, parsed.branch)
+    return await this.addBranch(gid, parsed.branch, caller)
   }
 
-  addBranch(gid: Gid, branch: TccBranch): Promise<TransactionView> {
+  addBranch(gid: Gid, branch: TccBranch, caller?: string): Promise<TransactionView> {
     const idFault = this.#refuseUnplain(undefined, [branch])
     if (idFault !== undefined) return Promise.reject(idFault)
-    return this.#command(gid, { type: 'register-asked', branch })
+    return this.#command(gid, { type: 'register-asked', branch }, caller)
   }
 
-  submitPrepared(gid: Gid, options?: WaitOptions): Promise<TransactionView> {
+  submitPrepared(gid: Gid, options?: CommandOptions): Promise<TransactionView> {
     return this.#commandAndWait(gid, { type: 'submit-asked' }, options)
   }
 
@@ -307,11 +321,11 @@ export abstract class Requests implements EngineApi {
     return await this.#commandAndWait(gid, command, waiting)
   }
 
-  async signal(gid: Gid, name: string, body: unknown): Promise<SignalView> {
+  async signal(gid: Gid, name: string, body: unknown, caller?: string): Promise<SignalView> {
     const parsed = parseSignal(name, body)
     if (parsed.type === 'refused') throw new InvalidRequestError(parsed.faults)
     const signal = { ...parsed.signal, digest: digestContent(parsed) }
-    const { signals = [] } = await this.#command(gid, { type: 'signal-asked', signal })
+    const { signals = [] } = await this.#command(gid, { type: 'signal-asked', signal }, caller)
     const { id } = signal
     // A signal that is missing was taken so long ago that the saga has forgotten its id.
     const state = signals.find((each) => each.id === id)?.state ?? 'taken'
@@ -339,20 +353,20 @@ export abstract class Requests implements EngineApi {
   preview: EngineApi['preview'] = (...asked) => this.#operators.preview(...asked)
   showRequest: EngineApi['showRequest'] = (...asked) => this.#operators.showRequest(...asked)
 
-  #command(gid: Gid, command: Command): Promise<TransactionView> {
-    return this.assembly.commands.give(gid, command)
+  #command(gid: Gid, command: Command, caller?: string): Promise<TransactionView> {
+    return this.assembly.commands.give(gid, command, caller)
   }
 
   async #commandAndWait(
     gid: Gid,
     command: Command,
-    { waitMs = 0, untilIdle, heldCharacters, gone }: WaitOptions = {},
+    { waitMs = 0, untilIdle, heldCharacters, gone, caller }: CommandOptions = {},
   ): Promise<TransactionView> {
-    if (waitMs <= 0) return await this.#command(gid, command)
+    if (waitMs <= 0) return await this.#command(gid, command, caller)
     const waiter = this.assembly.waiters.open(gid, waitMs, untilIdle, heldCharacters)
     cancelWhenGone(waiter, gone)
     try {
-      const view = await this.#command(gid, command)
+      const view = await this.#command(gid, command, caller)
       if (isFinalStatus(view.status)) return view
       if (!this.assembly.runner.isRunning(gid)) this.assembly.waiters.watch(gid)
       return (await waiter.outcome) ?? (await this.#presentNow(gid)) ?? view

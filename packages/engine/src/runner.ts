@@ -12,20 +12,19 @@ import {
   type Clock,
   type Command,
   type CommandRefusal,
-  findOp,
+  computePlanRestMs,
+  countPlanTurnPlaces,
   findRefusal,
   findUnplainIds,
   hasHungBefore,
-  hasSteps,
   type Ids,
   isFinal,
   isGiven,
-  isOverdue,
-  isPaused,
   isPlanChanged,
   judgeCommand,
   mayHangNext,
   mayShow,
+  mayStart,
   parsePlan,
   type ReadPlan,
   type RefuseCall,
@@ -34,29 +33,33 @@ import {
   type Run,
   type RunEffect,
   type RunEvent,
+  type RunRoom,
   readStoreNow,
   type Store,
   stepRun,
+  type TraceContext,
   type Transaction,
-  toSaga,
   viewTransaction,
   type WorkflowPlan,
 } from '@counterstep/core'
 import type { Gid, Status, TransactionView } from '@counterstep/protocol'
-import { type ActiveRun, countPlaces } from './active-run.ts'
+import { type ActiveRun, countPlaces, type NoRoom } from './active-run.ts'
 import type { AlarmClock } from './alarm-clock.ts'
 import { buildBranchCall, getCallUrl } from './branch-call.ts'
 import type { Admission } from './bulkhead/admission.ts'
 import type { Bulkhead } from './bulkhead/bulkhead.ts'
 import type { CallLimiter } from './bulkhead/call-limiter.ts'
 import type { NoTurn } from './bulkhead/call-turns.ts'
-import { countCallBytes, countProgressPlaces, countValuePlaces } from './bulkhead/count-row-places.ts'
+import { countCallBytes, countTextPlaces, countValuePlaces } from './bulkhead/count-row-places.ts'
 import type { Target } from './bulkhead/target.ts'
 import type { Destination } from './bulkhead/targets.ts'
-import type { EngineObserver } from './observer.ts'
+import { LoopTurns } from './loop-turns.ts'
+import type { EngineEvent, EngineObserver } from './observer.ts'
 import { readName } from './read-name.ts'
 import type { EngineSettings } from './settings.ts'
 import { ShortLivedMap } from './short-lived-map.ts'
+import { traceCall, traceSave } from './traced.ts'
+import type { EngineTracer, RunSpan } from './tracer.ts'
 import { untilDefinite } from './until-definite.ts'
 import type { Watch } from './watch/watch.ts'
 
@@ -72,7 +75,10 @@ export interface RunnerParts {
   readonly plainIds?: boolean
   readonly bulkhead: Bulkhead
   readonly watch: Pick<Watch, 'isOpen' | 'reportChange' | 'reportFresh'>
-  readonly settings: Pick<EngineSettings, 'holdMs' | 'timeoutMsMax' | 'retryFloorMs' | 'parkAfterMs'>
+  readonly settings: Pick<
+    EngineSettings,
+    'holdMs' | 'timeoutMsMax' | 'retryFloorMs' | 'parkAfterMs' | 'recoveryInFlightMax'
+  >
   /** The transaction is final, and that is durable. */
   readonly onFinished: (gid: Gid, view: () => TransactionView) => void
   /**
@@ -83,6 +89,13 @@ export interface RunnerParts {
   readonly onGivenBack: (gid: Gid, dueAt: number | undefined, isSlow: () => boolean) => void
   /** Says which calls are made here. By default all are. */
   readonly ownCalls?: OwnCalls
+  readonly tracer?: EngineTracer
+}
+
+/** The run was claimed from the store. */
+export interface Claimed {
+  /** How long the claim took. */
+  readonly claimMs: number
 }
 
 /** Chooses the calls that a function makes itself, since one that hangs would hold it for as long. */
@@ -94,8 +107,15 @@ export interface OwnCalls {
 }
 
 const WAKE_MS_MAX = 10_000
+/** It takes up to 10 ms to find the values of a longer one, or to read it as a plan. */
+const SHORT_BODY_LENGTH = 4 * 1_024
+/** Where claimed transactions take more than this part of their places, one that only waits gives its places back at once. */
+const AMPLE_PART = 1 / 2
 /** The answer to a call that was not sent. It is no failed attempt, so it does not count against a retry limit. */
 const NOT_SENT_ANSWER = { result: 'ongoing', error: 'not-sent' } as const
+/** A plan call whose last answer was dropped has waited for its turn. Its record says so to every node. */
+const LARGE_PLAN = 'large-plan'
+const UNREAD_PLAN_ANSWER = { result: 'ongoing', error: LARGE_PLAN } as const
 /** The answer to a call with an empty URL, which is not sent. */
 const EMPTY_URL_ANSWER = { result: 'success' } as const
 /**
@@ -104,7 +124,11 @@ const EMPTY_URL_ANSWER = { result: 'success' } as const
 const NO_QUERY_BACK_ANSWER = { result: 'unknown', error: 'no-query-back' } as const
 
 export type CommandOutcome =
-  | { readonly type: 'durable'; readonly view: TransactionView }
+  | {
+      readonly type: 'durable'
+      readonly view: TransactionView
+      readonly trace: TraceContext | undefined
+    }
   | { readonly type: 'refused'; readonly refusal: CommandRefusal; readonly status: Status }
   /** Another node's command has come between, so this one must be given again. */
   | { readonly type: 'again' }
@@ -116,7 +140,10 @@ export class Runner {
   readonly #active = new ShortLivedMap<Gid, ActiveRun>()
   readonly #retryBounds: RetryBounds
   readonly #emptied: (() => void)[] = []
+  readonly #longBodies = new LoopTurns()
   #recovered = 0
+  /** The places of these rows, as they were claimed. */
+  #recoveredPlaces = 0
   #draining: 'no' | 'when-calls-end' | 'now' = 'no'
   #isClosed = false
 
@@ -147,6 +174,12 @@ export class Runner {
     return this.#active.get(gid)?.run
   }
 
+  /** Counts the places of a run here. It is 0 where the transaction does not run here. */
+  countPlaces(gid: Gid): number {
+    const active = this.#active.get(gid)
+    return active === undefined ? 0 : countPlaces(active)
+  }
+
   view(gid: Gid): TransactionView | undefined {
     const active = this.#active.get(gid)
     return active === undefined ? undefined : viewRun(active.run)
@@ -156,8 +189,9 @@ export class Runner {
    * Starts a run. An older run of the same gid has lost its token and ends. An accepted transaction brings the places
    * that its submit has taken, and keeps them until its first call.
    */
-  start(run: Run, from: Admission | undefined | 'claim', placesOfRun: number): void {
-    const admission = from === 'claim' ? undefined : from
+  start(run: Run, from: Admission | undefined | Claimed, placesOfRun: number): void {
+    const claimMs = from !== undefined && 'claimMs' in from ? from.claimMs : undefined
+    const admission = from !== undefined && 'claimMs' in from ? undefined : from
     // The create or the claim was answered after this runner closed, so the lease runs out.
     if (this.#isClosed) {
       admission?.end()
@@ -166,7 +200,7 @@ export class Runner {
     const { gid } = run.transaction
     const older = this.#active.get(gid)
     if (older !== undefined) this.#end(older, gid, { type: 'ended', how: 'lost' })
-    const isRecovered = from === 'claim'
+    const isRecovered = claimMs !== undefined
     const places = this.#parts.bulkhead.places(isRecovered, placesOfRun)
     const valuePlaces = countValuePlaces(run.transaction)
     const active: ActiveRun = {
@@ -174,6 +208,7 @@ export class Runner {
       tickAt: Number.POSITIVE_INFINITY,
       onDurable: [],
       isRecovered,
+      claimedPlaces: placesOfRun,
       places,
       admission,
       // A row that was claimed has its values counted in its length.
@@ -181,12 +216,17 @@ export class Runner {
       valuePlaces,
       progressPlaces: 0,
       largeRowTurn: undefined,
+      hasPlanTurn: isRecovered,
+      span: this.#parts.tracer?.startRun(run.transaction, claimMs),
       noRoomFor: undefined,
       isHandedOver: false,
       hasLeft: false,
     }
     this.#active.set(gid, active)
-    if (isRecovered) this.#recovered++
+    if (isRecovered) {
+      this.#recovered++
+      this.#recoveredPlaces += placesOfRun
+    }
     this.#step(active, this.#draining === 'no' ? { type: 'tick' } : { type: 'drain', when: this.#draining })
   }
 
@@ -209,7 +249,7 @@ export class Runner {
     if (!(await this.#waitUntilDurable(active))) return { type: 'ask-store' }
     const storeNow = readStoreNow(active.run, this.#parts.clock.now())
     const verdict = judgeCommand(active.run, command, isSaved, storeNow)
-    if (verdict === 'done') return { type: 'durable', view: viewDurable(active.run) }
+    if (verdict === 'done') return { type: 'durable', view: viewDurable(active.run), trace: getTrace(active) }
     if (verdict === 'again' || verdict === 'ask-store') return { type: verdict }
     return { type: 'refused', refusal: verdict, status: active.run.durableTransaction.status }
   }
@@ -257,18 +297,32 @@ export class Runner {
   #step(active: ActiveRun, event: RunEvent): void {
     try {
       const before = active.run.transaction
-      const { run, effects } = stepRun(RULES, active.run, event, this.#parts.clock.now())
+      const { run, effects } = stepRun(
+        RULES,
+        active.run,
+        event,
+        this.#parts.clock.now(),
+        this.#findRoom(active),
+      )
       active.run = run
       const needsAttention = beginsToNeedAttention(before, run.transaction)
-      if (needsAttention) this.#reportAttention(run.transaction)
+      if (needsAttention) this.#reportAttention(active)
       if (this.#parts.watch.isOpen) this.#reportChange(run.transaction.gid, needsAttention)
       for (const effect of effects) this.#execute(active, effect)
     } catch (error: unknown) {
       // This is a bug. The attempt stops here, the lease runs out, and the row is claimed again.
-      const { gid } = active.run.transaction
-      this.#parts.observer.event({ level: 'error', name: 'transaction-step-failed', gid, error })
+      this.#tell(active, { level: 'error', name: 'transaction-step-failed', error })
       this.#giveUp(active)
     }
+  }
+
+  /** Undefined: there is ample room, and the row is small. */
+  #findRoom(active: ActiveRun): RunRoom | undefined {
+    const { settings, bulkhead } = this.#parts
+    const isShort = active.isRecovered && this.#recoveredPlaces > settings.recoveryInFlightMax * AMPLE_PART
+    const places = countPlaces(active)
+    if (places > 1) return { isShort, largeRow: { places, nextAt: bulkhead.nextLargeRowAt } }
+    return isShort ? { isShort } : undefined
   }
 
   /** Tells those who watch. Whether the change may be shown yet is decided when it is. */
@@ -279,8 +333,14 @@ export class Runner {
   }
 
   /** Reports before the change is durable, so after a crash the next owner may report it again. */
-  #reportAttention({ gid, attention: detail = '' }: Transaction): void {
-    this.#parts.observer.event({ level: 'warn', name: 'transaction-needs-attention', gid, detail })
+  #reportAttention(active: ActiveRun): void {
+    const { attention: detail = '' } = active.run.transaction
+    this.#tell(active, { level: 'warn', name: 'transaction-needs-attention', detail })
+  }
+
+  #tell(active: ActiveRun, event: Omit<EngineEvent, 'gid' | 'trace'>): void {
+    const { gid } = active.run.transaction
+    this.#parts.observer.event({ ...event, gid, trace: getTrace(active) })
   }
 
   #giveUp(active: ActiveRun): void {
@@ -295,6 +355,7 @@ export class Runner {
         this.#call(active, effect.call, effect.attempt)
         break
       case 'save':
+        if (effect.nextLargeRowAt !== undefined) this.#parts.bulkhead.nextLargeRowAt = effect.nextLargeRowAt
         void this.#save(active, effect.update)
         break
       case 'reread':
@@ -328,6 +389,11 @@ export class Runner {
       this.#handOver(active, call, attempt, target)
       return
     }
+    const turnMs = call.op === 'plan' ? this.#planTurnMs(active, target) : 0
+    if (turnMs > 0) {
+      this.#noteNoRoom(active, { target, call, attempt, waitMs: turnMs })
+      return
+    }
     const builtBytes = countCallBytes(active.run.transaction, call)
     if (!active.places.enter(target, builtBytes)) {
       this.#holdBack(active, call, attempt, target)
@@ -347,14 +413,33 @@ export class Runner {
    */
   #holdBack(active: ActiveRun, call: CallKey, attempt: number, target: Target): void {
     const { bulkhead, ids } = this.#parts
-    const { noRoomFor = [] } = active
+    const waitMs =
+      active.noRoomFor?.find((other) => other.target === target)?.waitMs ??
+      bulkhead.waitForRoom(target, active.places, ids.jitter(), () => this.#waitMsOfRow(active, target))
+    this.#noteNoRoom(active, { target, call, attempt, waitMs })
+  }
+
+  #noteNoRoom(active: ActiveRun, held: NoRoom): void {
     // The event comes later in this turn of the event loop, because the step that wants this call is not over.
     if (active.noRoomFor === undefined) queueMicrotask(() => this.#stepHeldBack(active))
-    active.noRoomFor = noRoomFor
-    const waitMs =
-      noRoomFor.find((other) => other.target === target)?.waitMs ??
-      bulkhead.waitForRoom(target, active.places, ids.jitter(), () => this.#waitMsOfRow(active, target))
-    noRoomFor.push({ target, call, attempt, waitMs })
+    active.noRoomFor ??= []
+    active.noRoomFor.push(held)
+  }
+
+  /**
+   * Returns how long a plan call waits before it is sent. Each plan of a workflow reads, sends and saves its whole journal, and
+   * may ask for the next one at once: forty small submits, each with a thousand plans, made the submits of others take a
+   * second. So the plan calls of large workflows of one target are made one after the other.
+   */
+  #planTurnMs(active: ActiveRun, target: Target): number {
+    const waitMs = active.hasPlanTurn ? 0 : this.#takeTurnMs(target, countPlaces(active))
+    active.hasPlanTurn = waitMs > 0
+    return waitMs
+  }
+
+  #takeTurnMs(target: Target, places: number): number {
+    const { bulkhead, clock } = this.#parts
+    return Math.max(0, (bulkhead.takeLargeRowTurn(target, places)?.at ?? 0) - clock.now())
   }
 
   /**
@@ -363,8 +448,7 @@ export class Runner {
    */
   #handOver(active: ActiveRun, call: CallKey, attempt: number, target: Target): void {
     active.isHandedOver = true
-    if (active.noRoomFor === undefined) queueMicrotask(() => this.#stepHeldBack(active))
-    active.noRoomFor = [...(active.noRoomFor ?? []), { target, call, attempt, waitMs: 0 }]
+    this.#noteNoRoom(active, { target, call, attempt, waitMs: 0 })
   }
 
   #stepHeldBack(active: ActiveRun): void {
@@ -410,9 +494,10 @@ export class Runner {
       if (target?.callsInFlight === 1) target.answeredAt = startedAt
       // The call may have waited for its turn, so it is checked now whether it may still be sent.
       const answer: BranchAnswer = mayStart(active.run, call, startedAt)
-        ? (this.#refuse(active, request) ?? (await requestAnswer(branches, request)))
+        ? (this.#refuse(active, request) ?? (await requestAnswer(branches, request, active.span)))
         : NOT_SENT_ANSWER
       const durationMs = Math.round(clock.now() - startedAt)
+      if ((answer.body?.length ?? 0) > SHORT_BODY_LENGTH) await this.#longBodies.wait()
       const service = answer === NOT_SENT_ANSWER ? undefined : destination?.service
       observer.branchCalled(call.op, answer.result, durationMs, service, answer.statusCode ?? answer.error)
       if (target !== undefined) {
@@ -424,17 +509,18 @@ export class Runner {
       }
       const { attempt } = request
       const isAsked = target !== undefined && answer !== NOT_SENT_ANSWER && !isDefinite(answer)
-      const turnMs = isAsked ? this.#waitMsOfRow(active, target) : 0
+      const readMs = call.op === 'plan' ? this.#planWaitMs(active, target, answer) : 0
+      const turnMs = isAsked ? this.#waitMsOfRow(active, target) : readMs
       const bounds = turnMs > 0 ? { ...this.#retryBounds, turnMs } : this.#retryBounds
       this.#step(active, {
         type: 'answered',
         call,
         attempt,
-        answer,
+        answer: readMs > 0 ? UNREAD_PLAN_ANSWER : answer,
         durationMs,
         jitter01: ids.jitter(),
         bounds,
-        ...this.#readPlan(active.run.transaction, call, answer),
+        ...(readMs > 0 ? {} : this.#readPlan(active.run.transaction, call, answer, target)),
       })
       this.#growByValues(active)
     } catch (error: unknown) {
@@ -444,11 +530,36 @@ export class Runner {
     }
   }
 
+  /**
+   * Returns how long an answer of a plan call waits for its turn. One that comes before its turn is dropped, and the plan is asked
+   * again then.
+   */
+  #planWaitMs(active: ActiveRun, target: Target | undefined, { body = '' }: BranchAnswer): number {
+    const { transaction } = active.run
+    if (target === undefined) return 0
+    const places = countPlanTurnPlaces({
+      characters: body.length,
+      places: countTextPlaces(body),
+      isResting: this.#parts.bulkhead.isRestingFromPlan(target),
+      hasWaited: transaction.kind === 'workflow' && transaction.plan.call.error === LARGE_PLAN,
+    })
+    return this.#takeTurnMs(target, places)
+  }
+
   /** Reads the answer of a plan call. Any status but 200 is no plan, also where it would be the success of a branch. */
-  #readPlan(transaction: Transaction, call: CallKey, answer: BranchAnswer): { readonly plan?: ReadPlan } {
+  #readPlan(
+    transaction: Transaction,
+    call: CallKey,
+    answer: BranchAnswer,
+    target: Target | undefined,
+  ): { readonly plan?: ReadPlan } {
     const isPlan = call.op === 'plan' && transaction.kind === 'workflow'
     if (!isPlan || answer.result !== 'success' || answer.statusCode !== 200) return {}
-    const read = parsePlan(transaction, answer.body, this.#parts.checkUrl)
+    const { bulkhead, clock, checkUrl } = this.#parts
+    const startedAt = clock.now()
+    const read = parsePlan(transaction, answer.body, checkUrl)
+    const restMs = computePlanRestMs(answer.body?.length ?? 0, clock.now() - startedAt)
+    if (target !== undefined && restMs > 0) bulkhead.restFromPlan(target, restMs)
     const fault = read.type === 'read' ? this.#findUnplainStep(read.plan) : undefined
     return { plan: fault === undefined ? read : { type: 'bad', reason: fault } }
   }
@@ -482,18 +593,20 @@ export class Runner {
 
   async #save(active: ActiveRun, update: Extract<RunEffect, { type: 'save' }>['update']): Promise<void> {
     const { store, clock, ids } = this.#parts
-    active.progressPlaces = countProgressPlaces(update.progress)
+    active.progressPlaces = countTextPlaces(update.progress)
     active.places.grow(countPlaces(active))
     try {
       const write = { ...update, writeId: ids.writeId() }
-      const result = await untilDefinite(
-        clock,
-        () => store.update(write),
-        () => active.run.ended,
+      const result = await traceSave(active.span, () =>
+        untilDefinite(
+          clock,
+          () => store.update(write),
+          () => active.run.ended,
+        ),
       )
       if (result === undefined) return
       if (result.type !== 'saved') {
-        this.#parts.observer.event({ level: 'info', name: `save-${result.type}`, gid: update.gid })
+        this.#tell(active, { level: 'info', name: `save-${result.type}` })
       }
       this.#step(active, { type: 'saved', result })
     } catch (error: unknown) {
@@ -518,8 +631,7 @@ export class Runner {
 
   /** Ends a run after a bug. Answers of a branch or the store never lead here. */
   #failAttempt(active: ActiveRun, error: unknown): void {
-    const { gid } = active.run.transaction
-    this.#parts.observer.event({ level: 'error', name: 'transaction-attempt-failed', gid, error })
+    this.#tell(active, { level: 'error', name: 'transaction-attempt-failed', error })
     // The run is given up also when its save failed, because it would wait for the answer for ever.
     this.#giveUp(active)
   }
@@ -547,6 +659,7 @@ export class Runner {
   #end(active: ActiveRun, gid: Gid, effect: Extract<RunEffect, { type: 'ended' }>): void {
     if (this.#active.get(gid) === active) this.#active.delete(gid)
     this.#giveUpPlaces(active)
+    active.span?.end(active.run.transaction, effect.how)
     active.run = active.run.ended ? active.run : { ...active.run, ended: true }
     for (const { tell } of active.onDurable.splice(0)) tell(false)
     const { transaction, storeOffsetMs } = active.run
@@ -555,7 +668,7 @@ export class Runner {
       this.#parts.observer.finished(kind, status, finishedAt - createdAt, readName(definition))
       this.#parts.onFinished(gid, () => viewRun(active.run))
     } else {
-      if (effect.how === 'lost') this.#parts.observer.event({ level: 'warn', name: 'transaction-lost', gid })
+      if (effect.how === 'lost') this.#tell(active, { level: 'warn', name: 'transaction-lost' })
       const dueAt = effect.dueAt === undefined ? undefined : effect.dueAt - storeOffsetMs
       this.#parts.onGivenBack(gid, dueAt, () => this.#isSlow(active))
     }
@@ -572,7 +685,10 @@ export class Runner {
   #giveUpPlaces(active: ActiveRun): void {
     if (active.hasLeft) return
     active.hasLeft = true
-    if (active.isRecovered) this.#recovered--
+    if (active.isRecovered) {
+      this.#recovered--
+      this.#recoveredPlaces -= active.claimedPlaces
+    }
     active.places.clear()
     active.admission?.end()
   }
@@ -590,36 +706,17 @@ function isDefinite({ result }: BranchAnswer): boolean {
   return result === 'success' || result === 'failure'
 }
 
-function requestAnswer(branches: BranchCaller, request: BranchCall): Promise<BranchAnswer> {
-  if (request.url !== '') return branches.call(request)
+function requestAnswer(
+  branches: BranchCaller,
+  request: BranchCall,
+  span: RunSpan | undefined,
+): Promise<BranchAnswer> {
+  if (request.url !== '') return traceCall(span, branches, request)
   return Promise.resolve(request.op === 'msg' ? NO_QUERY_BACK_ANSWER : EMPTY_URL_ANSWER)
 }
 
-/** The status in which a call may be sent. No action is sent once the transaction aborts. */
-const STATUS_FOR_OP: Readonly<Record<CallKey['op'], Status>> = {
-  action: 'submitted',
-  compensate: 'aborting',
-  confirm: 'submitted',
-  cancel: 'aborting',
-  msg: 'prepared',
-  plan: 'submitted',
-}
-
-/**
- * A call may not start after the lease, nor after another decision, nor while the transaction is paused. An
- * action of a saga or a workflow may not start after the deadline either.
- */
-function mayStart(run: Run, call: CallKey, now: number): boolean {
-  const { op } = call
-  const { ended, leaseUntil, save, transaction } = run
-  if (ended || now >= leaseUntil || save?.hold === 'release' || isFinal(transaction)) return false
-  if (isPaused(transaction, readStoreNow(run, now))) return false
-  if (op === 'action' && hasSteps(transaction) && isOverdue(toSaga(transaction), readStoreNow(run, now)))
-    return false
-  // The step of a workflow that has failed is compensated at once.
-  if (transaction.kind === 'workflow' && op === 'compensate' && transaction.status === 'submitted')
-    return findOp(transaction, { ...call, op: 'action' })?.state === 'failed'
-  return transaction.status === STATUS_FOR_OP[op]
+function getTrace({ span, run }: ActiveRun): TraceContext | undefined {
+  return span?.trace ?? run.transaction.definition.trace
 }
 
 function viewRun(run: Run): TransactionView {

@@ -48,7 +48,7 @@ export class TakeOvers {
       if (taken.type !== 'run') {
         return { type: 'giving-back', done: this.#giveBack(row, taken, grant.sentAt + run.leaseMs) }
       }
-      runner.start(taken.run, 'claim', countRowPlaces(row))
+      runner.start(taken.run, { claimMs: grant.now - grant.sentAt }, countRowPlaces(row))
       return { type: runner.isRunning(gid) ? 'runs' : 'ended' }
     } catch (error: unknown) {
       // This is a bug with this row. Its lease runs out, and the other rows go on.
@@ -59,12 +59,13 @@ export class TakeOvers {
 
   async #giveBack(
     { gid }: StoredTransaction,
-    { type, reason, update }: Exclude<TakeOver, { type: 'run' }>,
+    { reason, update, ...given }: Exclude<TakeOver, { type: 'run' }>,
     leaseUntil: number,
   ): Promise<void> {
     const { store, clock, ids, observer } = this.#parts
-    const name = type === 'rest' ? 'transaction-rests' : 'transaction-parked'
-    observer.event({ level: 'error', name, gid, detail: reason })
+    const name = given.type === 'rest' ? 'transaction-rests' : 'transaction-parked'
+    const trace = given.type === 'rest' ? given.trace : undefined
+    observer.event({ level: 'error', name, gid, trace, detail: reason })
     const write = { ...update, writeId: ids.writeId() }
     try {
       await untilDefinite(
@@ -74,7 +75,7 @@ export class TakeOvers {
         () => this.#isStopped() || clock.now() >= leaseUntil,
       )
     } catch (error: unknown) {
-      observer.event({ level: 'error', name: 'give-back-failed', gid, error })
+      observer.event({ level: 'error', name: 'give-back-failed', gid, trace, error })
     }
   }
 }

@@ -10,7 +10,7 @@ const TELL_AGAIN_MS = 60_000
 /** The failures of one that was not called for so long are forgotten when room is needed. */
 const FORGET_MS = 3_600_000
 /** The words for calls that this node itself has ended or never sent. They say nothing about the service. */
-const OWN_WORDS: ReadonlySet<unknown> = new Set(['closed', 'not-sent', 'busy', 'resources'])
+const OWN_WORDS: ReadonlySet<unknown> = new Set(['closed', 'not-sent', 'busy', 'large-plan', 'resources'])
 
 interface Failing {
   failures: number

@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { ReadLimiter } from '../src/read-limiter.ts'
 import { FakeTime } from './support/fake-time.ts'
 import { Fixture } from './support/fixture.ts'
-import { buildBranch, buildSaga, watched } from './support/sagas.ts'
+import { Gate } from './support/gate.ts'
+import type { Answer } from './support/participants.ts'
+import { buildBranch, buildParallel, buildSaga, watched } from './support/sagas.ts'
 
 const BOUNDS = { atOnceMax: 2, waitingMax: 600, waitMs: 1_000, restFactor: 3, restMsMax: 100 }
 
@@ -166,6 +168,33 @@ describe('S42: a reader of a large transaction', () => {
     expect(next.isSettled).toBe(false)
     await fixture.time.advance(1_000)
     expect(next.value).toMatchObject({ gid: 'large' })
+  })
+})
+
+describe('S42: readers of a small transaction that runs here', () => {
+  it('take turns once its answers have made its view long', async () => {
+    const fixture = new Fixture()
+    const gate = new Gate()
+    const answers = new Map<string, number>()
+    // Answers that differ are kept beside each other.
+    fixture.services.otherwise = async ({ branchId }): Promise<Answer> => {
+      if (branchId === '01') await gate.pass()
+      const answered = (answers.get(branchId) ?? 0) + 1
+      answers.set(branchId, answered)
+      return { result: 'unknown', statusCode: 500 + answered, excerpt: 'x'.repeat(200 * answered) }
+    }
+    const node = await fixture.node({ isShared: false })
+    const retry = { initialMs: 10, factor: 1, capMs: 10, jitter: 0 }
+    await node.submit(buildParallel('grows', 8, { retry }))
+    const countShown = async () => {
+      const asked = Array.from({ length: 100 }, () => watched(node.engine.show('grows' as Gid)))
+      await fixture.time.flush()
+      return asked.filter(({ value }) => value !== undefined).length
+    }
+    expect(await countShown()).toBe(100)
+    await fixture.time.advance(500)
+    expect(await countShown()).toBeLessThanOrEqual(16)
+    gate.open()
   })
 })
 

@@ -40,8 +40,9 @@ const ADVICE: Readonly<Record<string, string>> = {
     'The service asks to be called again later. This is no fault; look at the service if it takes too long.',
   'bad-plan':
     'Look at what answers at the URL of the handler: another service, or a proxy. Once it answers a plan, the workflow goes on.',
+  'large-plan': 'It goes on by itself, later. Keep what a plan carries below 32 KiB.',
   'journal-full':
-    'It has planned more than a workflow may record. Abort it, or stop it and do by hand what is left.',
+    'A plan or an answer is more than a workflow may record. Abort it, or stop it and do by hand what is left.',
   WORKFLOW_CHANGED: OTHER_CODE,
   WORKFLOW_RULE_BROKEN: OTHER_CODE,
   SLOT_TAKEN: OTHER_CODE,
@@ -58,12 +59,15 @@ const ADVICE: Readonly<Record<string, string>> = {
 export const ADVISED: readonly string[] = Object.keys(ADVICE)
 
 /** Their advice is about a service. Of the handler of a workflow only 200 with a plan counts. */
-const NO_PLAN: ReadonlySet<string> = new Set(['404', '409', '425'])
+const NO_PLAN: ReadonlySet<string> = new Set(['404', '409'])
+const LATE_PLAN =
+  'The function of the workflow, or what it does in a step or in ctx.run, takes longer than a plan call may. Look at the log of the handler, or give the workflow a longer timeoutMs.'
 
 /** Advises what to do about an outcome of a call, as the guide for operators does. */
 export function adviseOn(outcome: string, op?: Op): string {
   if (op === 'plan' && NO_PLAN.has(outcome))
     return 'Only 200 with a plan counts. Look at the log of the handler, and at proxies between.'
+  if (op === 'plan' && outcome === 'timeout') return LATE_PLAN
   const known = ADVICE[outcome]
   if (known !== undefined) return known
   if (/^5\d\d$/.test(outcome)) return 'The service runs and fails: its own log has the reason.'

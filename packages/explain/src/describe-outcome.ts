@@ -22,6 +22,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'no-query-back': 'cannot be asked, because the message has no query-back',
   'json-rpc': 'would have to be called by JSON-RPC, which this server does not speak',
   'bad-plan': 'answers no plan that can be carried out',
+  'large-plan': 'answers large plans faster than this server reads them, so they take turns',
   'journal-full': 'answers a plan for which the journal has no room',
   WORKFLOW_CHANGED:
     'refuses with WORKFLOW_CHANGED, because its code asks for something else than is recorded',
@@ -34,11 +35,11 @@ const WORDS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Says what a service does, from a status code or an error word: it completes a sentence that begins with its name. No
- * status but 200 means anything to a plan call.
+ * Says what a service does, from a status code or an error word: it completes a sentence that begins with its name. To a plan
+ * call 409 is no refusal.
  */
 export function describeOutcome(outcome: string, op?: Op): string {
-  if (op === 'plan' && /^\d{3}$/.test(outcome)) return `answers ${outcome}`
+  if (op === 'plan' && outcome === '409') return 'answers 409'
   if (outcome === '409') return 'answers 409, it refuses'
   if (outcome === '425') return 'answers 425, not yet'
   if (/^\d{3}$/.test(outcome)) return `answers ${outcome}`

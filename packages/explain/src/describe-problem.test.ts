@@ -30,6 +30,10 @@ describe('describeProblem', () => {
       headline: 'The handler of order answers 409 (the plan call).',
       advice: 'Only 200 with a plan counts. Look at the log of the handler, and at proxies between.',
     })
+    expect(describeProblem('order plan timeout').advice).toMatch(
+      /^The function of the workflow.*timeoutMs\.$/,
+    )
+    expect(describeProblem('order plan 425').headline).toContain('not yet')
     expect(describeProblem('order plan WORKFLOW_UNKNOWN').headline).toContain(
       'it serves no workflow of this name',
     )

@@ -23,6 +23,7 @@ export function readProblem(problem: string): ProblemParts {
 const WITHOUT_CALL: Readonly<Record<string, string>> = {
   'no-progress': 'It was taken up several times without getting anywhere.',
   'value-unusable': 'A request could not be built, because an earlier answer lacks the value that it uses.',
+  'journal-full': 'It is not planned further, because its record has no room for an answer.',
   'by-hand': 'It waits for a person, who must undo an action that was done by hand.',
   'record-unreadable': 'Its record cannot be read.',
   other: 'Further problems, counted together.',

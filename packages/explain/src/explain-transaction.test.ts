@@ -99,6 +99,25 @@ describe('explainTransaction', () => {
       'It ended without anything to undo, after 1 min.',
     ],
     [
+      'an end with something that has no undo',
+      {
+        status: 'failed',
+        finishedAt: NOW,
+        branches: [
+          {
+            id: 'pay',
+            after: [],
+            ops: [op({ state: 'succeeded' }), op({ op: 'compensate', state: 'succeeded' })],
+          },
+          { id: 'ship', after: [], ops: [op({ state: 'succeeded' })] },
+          { id: 'pause', after: [], wait: { ms: 5 }, ops: [op({ state: 'succeeded' })] },
+          { id: 'quote', after: [], is: 'run', ops: [op({ state: 'succeeded' })] },
+          ...['a', 'b', 'c'].map((id) => ({ id, after: [], ops: [op({ state: 'succeeded' })] })),
+        ],
+      },
+      'Everything that may have run is undone, after 1 min. What has no undo stays as it was done: ship, a, b, and 1 more.',
+    ],
+    [
       'a pause',
       { paused: { at: NOW, by: { via: 'console', person: 'kim' } } },
       'It is paused until it is resumed: no call starts.',
@@ -251,6 +270,9 @@ describe('explainTransaction of a workflow', () => {
       'order, version 1, plan 2: 1 of 1000 steps, 412 B of 1 MiB in its journal',
     )
     const { version: _, ...unplanned } = { ...ORDER, plan: 1, steps: 0, journalBytes: 900_000 }
+    expect(describeWorkflow({ ...ORDER, generation: 12 })).toContain(
+      'order, version 1, generation 12, plan 2',
+    )
     expect(describeWorkflow(unplanned)).toBe(
       'order, plan 1: 0 of 1000 steps, 879 KiB of 1 MiB in its journal',
     )

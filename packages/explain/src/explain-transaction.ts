@@ -61,7 +61,24 @@ function describeEnd(view: TransactionView): string {
     ops.some(({ op, state }) => isUndo(op) && state === 'succeeded'),
   )
   const undone = ran ? 'Everything that may have run is undone' : 'It ended without anything to undo'
-  return `${undone}, after ${formatDuration(ms)}.${byHand}`
+  return `${undone}, after ${formatDuration(ms)}.${describeKept(view)}${byHand}`
+}
+
+const KEPT_NAMED_MAX = 3
+
+/** Names what was done and has no compensation, which a reader would otherwise take for undone. */
+function describeKept({ branches }: TransactionView): string {
+  const kept = branches.filter(
+    ({ ops, wait, is = 'call' }) =>
+      wait === undefined &&
+      (is === 'call' || is === 'step') &&
+      ops.some(({ op, state }) => op === 'action' && state === 'succeeded') &&
+      !ops.some(({ op }) => isUndo(op)),
+  )
+  if (kept.length === 0) return ''
+  const names = kept.slice(0, KEPT_NAMED_MAX).map(({ id, stepId = id }) => stepId)
+  const more = kept.length > KEPT_NAMED_MAX ? `, and ${kept.length - KEPT_NAMED_MAX} more` : ''
+  return ` What has no undo stays as it was done: ${names.join(', ')}${more}.`
 }
 
 function isUndo(op: OpView['op']): boolean {

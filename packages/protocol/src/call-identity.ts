@@ -12,6 +12,9 @@ export type IdentityParameter = (typeof IDENTITY_PARAMETERS)[number]
 
 export type CallIdentity = Readonly<Record<IdentityParameter, string>>
 
+/** The branch id of a call that belongs to the transaction itself and to none of its branches: a query-back, or a plan call. */
+export const OWN_CALL_ID = '00'
+
 /** The headers that repeat the identity. A signature covers them. The kind is `saga`, `tcc` or `message`, or `workflow` in the calls to the handler of a workflow. */
 export const IDENTITY_HEADERS = {
   gid: 'counterstep-gid',

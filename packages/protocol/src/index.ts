@@ -14,6 +14,7 @@ export {
   findUrlFault,
   IDENTITY_HEADERS,
   IDENTITY_PARAMETERS,
+  OWN_CALL_ID,
   readCallIdentity,
   URL_PARAMETERS_MAX,
 } from './call-identity.ts'
@@ -23,6 +24,7 @@ export type { ErrorCode, ErrorMeaning, Fault } from './errors.ts'
 export { CounterstepError, ERROR_MEANINGS, InvalidRequestError, isCounterstepError } from './errors.ts'
 export type { BranchId, Gid } from './gid.ts'
 export { createTimeOrderedGid, GID_RULE, isBranchId, isGid } from './gid.ts'
+export { findStringEnd, isTooDeep } from './json-depth.ts'
 export { LibraryChangedError } from './library-changed.ts'
 export {
   ANSWER_BYTES_MAX,
@@ -34,6 +36,7 @@ export {
   DELAY_MS_MAX,
   FAILURE_CODE_LENGTH_MAX,
   FAILURE_MESSAGE_LENGTH_MAX,
+  GENERATIONS_MAX,
   GID_LENGTH_MAX,
   GID_REUSE_MARGIN_MS,
   GRANTS_MAX,
@@ -63,6 +66,7 @@ export {
   STEPS_MAX,
   TIMEOUT_MS_MAX,
   URL_LENGTH_MAX,
+  URL_PLACES_MAX,
   WAIT_END_MS_MAX,
   WAIT_MS_MAX,
   WORKFLOW_VERSION_MAX,
@@ -164,6 +168,7 @@ export {
   SAVED_VIEW_NAME_RULE,
   SAVED_VIEWS_MAX,
 } from './saved-view-wire.ts'
+export { readSlot } from './slot.ts'
 export type { Actor, AttemptRun, ByHandView, PauseView, TrailEntry } from './trail.ts'
 export { VERSION } from './version.ts'
 export type {

@@ -34,6 +34,8 @@ export const LIVE_STREAMS_MAX = 100
 export const LIST_LIMIT_MAX = 200
 /** At most this many bytes of a branch's answer are kept. */
 export const ANSWER_BYTES_MAX = 1024
+/** A URL has so many places for values. */
+export const URL_PLACES_MAX = 32
 /** The references of one saga to its input and to what its branches answer. */
 export const REFERENCES_MAX = 200
 export const POINTER_LENGTH_MAX = 256
@@ -58,13 +60,15 @@ export const SIGNALS_TAKEN_MAX = 256
 export const WORKFLOW_VERSION_MAX = 1_000_000_000
 /** The steps that one workflow may plan, with the results of its own code. */
 export const STEPS_MAX = 1_000
+/** Each may take over a thousand slots, whose numbers have nine digits. */
+export const GENERATIONS_MAX = 900_000
 /** The slots that one plan call may run local steps under. */
 export const GRANTS_MAX = 32
 /** The steps that one plan may call for. */
 export const NEXT_STEPS_MAX = 100
 /** The body of a plan call, and that of its answer. */
 export const PLAN_BYTES_MAX = 1024 * 1024
-/** The bytes that the steps of one workflow and their results may take together. */
+/** The bytes that the input of one workflow, its steps and their results may take together. So a plan call has room for all of it. */
 export const JOURNAL_BYTES_MAX = 1024 * 1024
 /** The code and the message of a failure that code throws. */
 export const FAILURE_CODE_LENGTH_MAX = 64

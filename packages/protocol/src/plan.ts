@@ -103,6 +103,7 @@ export interface PlanRefusal {
     | 'WORKFLOW_RULE_BROKEN'
     | 'SLOT_TAKEN'
     | 'ALREADY_COMPENSATED'
+    | 'GID_REUSED'
   readonly message: string
   /** The id that it is about. */
   readonly id?: string
@@ -112,7 +113,7 @@ export interface PlanRefusal {
   readonly asked?: Pick<PlanEntry, 'is' | 'name'>
 }
 
-/** How a generation ends. No orchestrator accepts `continue` yet. */
+/** How a generation ends. `continue` has the input of the next one, which begins with an empty journal. */
 export type PlanEnd =
   | { readonly done: JsonValue }
   | { readonly failed: PlanFailure }

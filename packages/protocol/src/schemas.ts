@@ -127,7 +127,9 @@ export const branchViewSchema = z
     stepId: z
       .string()
       .exactOptional()
-      .describe('The name by which the code knows a local step, whose id is its slot.'),
+      .describe(
+        'The name by which the code knows a step whose id is another one: a slot, or one of a later generation.',
+      ),
     rank: z
       .int()
       .exactOptional()
@@ -143,6 +145,7 @@ export const workflowViewSchema = z
     name: z.string().describe('The name of the function.'),
     version: z.int().exactOptional().describe('Pinned by the first plan that was accepted.'),
     generation: z.int(),
+    generationAt: z.int().exactOptional().describe('When this generation began, from the second one on.'),
     plan: z.int().describe('The number of the plan in hand.'),
     waitsFor: z
       .enum(['now', 'any', 'all'])
@@ -204,6 +207,11 @@ const transactionViewObject = z.object({
   epoch: epochSchema,
   name: nameSchema.exactOptional(),
   tags: tagsSchema.exactOptional(),
+  traceId: z
+    .string()
+    .regex(/^[\da-f]{32}$/)
+    .exactOptional()
+    .describe('The trace that its submit came in.'),
   problem: problemTextSchema
     .exactOptional()
     .describe('What it waits for: SERVICE OP OUTCOME, for example "bank-a compensate 500".'),

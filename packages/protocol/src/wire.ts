@@ -258,7 +258,7 @@ export interface WorkflowSubmitRequest extends CommonRequest {
   readonly handler: string
   /** Any JSON value, which the function gets. The default is null. */
   readonly input?: PayloadValue
-  /** The default is the newest version that the handler has. */
+  /** Where there are grants it must be given. The default is the newest version that the handler has. */
   readonly version?: number
   /**
    * The slots that one plan call may run local steps under, 0 to 32. The default is 0. A handler without a barrier must have
@@ -330,6 +330,8 @@ export interface WorkflowView {
   readonly name: string
   readonly version?: number
   readonly generation: number
+  /** When this generation began. The first one began with the transaction. */
+  readonly generationAt?: number
   /** The number of the plan in hand. */
   readonly plan: number
   /** When the next plan is asked for: at once, when anything pending ends, or when all of it has. */
@@ -425,6 +427,8 @@ export interface TransactionView {
   readonly epoch: number
   readonly name?: string
   readonly tags?: Readonly<Record<string, string>>
+  /** The trace that its submit came in, 32 hexadecimal digits. */
+  readonly traceId?: string
   /** It says what the transaction waits for: `SERVICE OP OUTCOME`, for example `bank-a compensate 500`. */
   readonly problem?: string
   readonly attention?: string

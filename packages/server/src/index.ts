@@ -12,8 +12,12 @@ export {
   createBareRegistry,
   createPrometheusObserver,
   createRegistry,
+  type MetricValuesOfProcess,
   type Registry,
   readMetrics,
+  readMetricValues,
+  sumEnded,
+  writeAllMetrics,
 } from './metrics.ts'
 export { addNativeApi, type ConsoleDeps, type NativeApiDeps } from './native-api.ts'
 export { OPERATIONS } from './operations.ts'

@@ -24,7 +24,7 @@ import { DEFAULT_LIVE_LIMITS, type LiveLimits } from './live/live-streams.ts'
 import { registerEngineGauges, registerStoreGauges } from './metrics/engine-gauges.ts'
 import { countAnswers } from './metrics/http-metrics.ts'
 import { assertOwnMetricsAreWritten } from './metrics/registered-metric.ts'
-import type { Registry } from './metrics/registry.ts'
+import { type Registry, readMetrics } from './metrics/registry.ts'
 import type { DocumentedApi } from './openapi/document.ts'
 import type { JsonObject, Operation } from './openapi/operation.ts'
 import {
@@ -78,6 +78,8 @@ export interface NativeApiDeps {
   readonly gate: Gate
   /** `createPrometheusObserver` has to write to the same registry. */
   readonly registry: Registry
+  /** Reads what /metrics answers. By default that is the registry, and several processes add up theirs. */
+  readonly readMetrics?: () => Promise<string>
   readonly logger: Logger
   /** If it is true, each answer is logged with one line. By default only errors are logged. */
   readonly logRequests?: boolean
@@ -180,7 +182,9 @@ function registerRoutes(app: FastifyInstance, deps: NativeApiDeps): void {
   app.register(buildLiveStreamRoute(engine, gate, { ...DEFAULT_LIVE_LIMITS, ...deps.live }))
   app.register(addLiveRoute)
   app.register(buildReadyRoute(engine, gate, { storeForced, insecure }))
-  app.register(buildMetricsRoute(registry, handlerTimeoutMs))
+  app.register(
+    buildMetricsRoute(registry, deps.readMetrics ?? (() => readMetrics(registry)), handlerTimeoutMs),
+  )
   app.register(buildOpenApiRoute(readDocument, engine))
   if (page === 'docs') app.register(buildDocsRoute(readDocument, engine, bounds))
   if (engine.bulk !== undefined) app.register(buildBulkRoutes(engine.bulk, handlerTimeoutMs))

@@ -20,7 +20,7 @@ describe('POST /v1/transactions', () => {
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
     expect(answer.headers['preference-applied']).toBeUndefined()
     expect(answer.json()).toEqual(buildSubmitView('a/b c%'))
-    expect(engine.calls).toEqual([{ verb: 'submit', arguments: [{ branches: [branch] }, {}] }])
+    expect(engine.calls).toEqual([{ verb: 'submit', arguments: [{ branches: [branch] }, { trace: {} }] }])
   })
 
   for (const status of ['succeeded', 'failed', 'stopped'] as const) {
@@ -326,7 +326,7 @@ describe('an abort', () => {
     })
     expect([answer.statusCode, answer.headers['preference-applied']]).toEqual([200, 'wait=3'])
     expect(engine.calls).toMatchObject([
-      { verb: 'abort', arguments: ['order-1', { reason: 'no', waitMs: 3_000 }] },
+      { verb: 'abort', arguments: ['order-1', { reason: 'no', waitMs: 3_000, caller: '127.0.0.1' }] },
     ])
   })
 })
@@ -339,7 +339,7 @@ describe('a prepared transaction', () => {
     const going = await buildApp({ engine }).inject({ method: 'POST', url: `${place}/submit` })
     expect([going.statusCode, going.headers.location]).toEqual([202, place])
     expect(going.headers['preference-applied']).toBeUndefined()
-    expect(engine.calls).toEqual([{ verb: 'submitPrepared', arguments: ['a/b', {}] }])
+    expect(engine.calls).toEqual([{ verb: 'submitPrepared', arguments: ['a/b', { caller: '127.0.0.1' }] }])
     const ended = createScriptedEngine({
       submitPrepared: async () => buildView('a/b', { status: 'succeeded' }),
     })
@@ -367,7 +367,7 @@ describe('a prepared transaction', () => {
     const options: InjectOptions = { method: 'POST', url: `${place}/branches`, payload: '{"id":"x"}' }
     const answer = await buildApp({ engine }).inject({ ...options, headers: asJson })
     expect([answer.statusCode, answer.json().gid]).toEqual([200, 'a/b'])
-    expect(engine.calls).toEqual([{ verb: 'registerBranch', arguments: ['a/b', { id: 'x' }] }])
+    expect(engine.calls).toEqual([{ verb: 'registerBranch', arguments: ['a/b', { id: 'x' }, '127.0.0.1'] }])
     const text = await buildApp({ engine }).inject({ ...options, headers: { 'content-type': 'text/plain' } })
     const none = await buildApp({ engine }).inject({ method: 'POST', url: `${place}/branches` })
     expect([text.statusCode, none.statusCode]).toEqual([415, 415])

@@ -330,8 +330,12 @@ describe('a handler whose answer is no plan', () => {
       const stuck = await orders.becomes((view) => view.problem === problem)
       expect(stuck.status).toBe('submitted')
       if (attention !== undefined) expect(stuck.attention).toContain(attention)
-      const listed = (await orders.get('/v1/transactions?kind=workflow')) as { readonly items: unknown }
-      expect(listed.items).toMatchObject([{ gid: 'order-1', problem, attention: attention !== undefined }])
+      // A list shows what is saved, which comes after what the running node knows.
+      const list = async () =>
+        ((await orders.get('/v1/transactions?kind=workflow')) as { readonly items: unknown }).items
+      await expect
+        .poll(list, { timeout: 20_000 })
+        .toMatchObject([{ gid: 'order-1', problem, attention: attention !== undefined }])
       const counted = (await orders.get('/v1/problems')) as { readonly items: unknown }
       expect(counted.items).toMatchObject([{ problem, waiting: 1 }])
       expect(services.calledSteps).toEqual(['saga action /charge'])

@@ -13,6 +13,8 @@ export const IDENTITY_NAMES = [
   'counterstep-op',
   'counterstep-kind',
 ] as const
+/** Only a plan call has it. Where it is there, it must be signed. */
+export const BUDGET = 'counterstep-budget-ms'
 
 /** Lists the components that every signature of a call must cover. */
 export function listRequiredNames(hasContentType: boolean): readonly string[] {

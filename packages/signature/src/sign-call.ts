@@ -1,5 +1,5 @@
 import { computeContentDigest } from './content-digest.ts'
-import { CONTENT_TYPE, LABEL, listSignedNames, TAG } from './profile.ts'
+import { BUDGET, CONTENT_TYPE, LABEL, listSignedNames, TAG } from './profile.ts'
 import { signBase } from './sign-base.ts'
 import { buildSignatureBase } from './signature-base.ts'
 import type { SigningKey } from './signing-key.ts'
@@ -23,6 +23,8 @@ export interface CallToSign {
   readonly branchId: string
   readonly op: string
   readonly kind: string
+  /** It is undefined if the header is not sent. Only a plan call has it, and never without a content type. */
+  readonly budgetMs?: string
   readonly body: string
 }
 
@@ -52,6 +54,7 @@ interface Parameters {
   readonly createdAtS: number
   readonly withContentType: string
   readonly withoutContentType: string
+  readonly withBudget: string
 }
 
 function buildParameters(key: SigningKey, createdAtS: number): Parameters {
@@ -59,22 +62,22 @@ function buildParameters(key: SigningKey, createdAtS: number): Parameters {
   const rest =
     `;created=${createdAtS};expires=${createdAtS + SIGNATURE_LIFETIME_S}` +
     `;keyid="${keyId}";alg="${algorithm}";tag="${TAG}"`
-  const listed = (hasContentType: boolean) =>
-    `(${listSignedNames(hasContentType)
-      .map((name) => `"${name}"`)
-      .join(' ')})`
+  const write = (names: readonly string[]) => `(${names.map((name) => `"${name}"`).join(' ')})${rest}`
   return {
     key,
     createdAtS,
-    withContentType: listed(true) + rest,
-    withoutContentType: listed(false) + rest,
+    withContentType: write(listSignedNames(true)),
+    withoutContentType: write(listSignedNames(false)),
+    withBudget: write([...listSignedNames(true), BUDGET]),
   }
 }
 
 function buildSignedHeaders(call: CallToSign, known: Parameters): string[] {
-  const { method, targetUri, contentType, attempt, epoch, acceptedAt, gid, branchId, op, kind } = call
+  const { method, targetUri, contentType, attempt, epoch, acceptedAt, gid, branchId, op, kind, budgetMs } =
+    call
   const digest = computeContentDigest(call.body)
-  const parameters = contentType === undefined ? known.withoutContentType : known.withContentType
+  const plain = contentType === undefined ? known.withoutContentType : known.withContentType
+  const parameters = budgetMs === undefined ? plain : known.withBudget
   const components: (readonly [string, string])[] = [
     ['@method', method],
     ['@target-uri', targetUri],
@@ -91,6 +94,7 @@ function buildSignedHeaders(call: CallToSign, known: Parameters): string[] {
     ['counterstep-op', op],
     ['counterstep-kind', kind],
   )
+  if (budgetMs !== undefined) components.push([BUDGET, budgetMs])
   const signature = signBase(known.key, buildSignatureBase(components, parameters))
   return [
     'content-digest',

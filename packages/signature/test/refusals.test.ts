@@ -204,6 +204,19 @@ describe('the identity headers of a call', () => {
   })
 })
 
+describe('the time that is left for a plan call', () => {
+  const call = signCall({ ...CALL, op: 'plan', kind: 'workflow', budgetMs: '9000' })
+
+  it('S19: It is signed where it is sent, and can be neither changed, taken away nor added', () => {
+    expect(checkCall(call)).toBe('fits')
+    expect(checkCall(changeHeader(call, 'counterstep-budget-ms', () => '1'))).toBe('mismatch')
+    expect(checkCall(removeHeader(call, 'counterstep-budget-ms'))).toBe('malformed')
+    const plain = signCall(CALL)
+    const added = { ...plain, headers: [...plain.headers, ['counterstep-budget-ms', '1'] as const] }
+    expect(checkCall(added)).toBe('malformed')
+  })
+})
+
 describe('a signature that covers too little', () => {
   it('S19: A signature is refused for each component that it does not cover, though the key is right', () => {
     expect(checkCall(signOver(REQUIRED, buildTail()))).toBe('fits')

@@ -68,6 +68,7 @@ export function signCall(call: CallToSign, key: SigningKey = ED25519, createdAtS
       ['counterstep-branch-id', call.branchId],
       ['counterstep-op', call.op],
       ['counterstep-kind', call.kind],
+      ...(call.budgetMs === undefined ? [] : [['counterstep-budget-ms', call.budgetMs] as const]),
       ...own,
     ],
     body: Buffer.from(call.body),

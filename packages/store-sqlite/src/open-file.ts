@@ -18,6 +18,7 @@ import { STATEMENTS } from './generated/sql.ts'
 import { LockFile, toInUseError, writePid } from './lock-file.ts'
 import type { WorkerSettings } from './messages.ts'
 import { migrate } from './migrate.ts'
+import { OpenFiles } from './open-files.ts'
 
 // These are NFS (also EFS), SMB and CIFS. Their locks and flushes promise less than SQLite needs.
 const NETWORK_FILE_SYSTEMS: ReadonlySet<number> = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42])
@@ -28,6 +29,7 @@ export interface OpenedFile {
   readonly database: Database
   /** The lock is closed after the database. */
   readonly lock: LockFile
+  readonly files: OpenFiles
   readonly durabilityClass: DurabilityClass
   /** Each warning says which other users may read or write a file or the folder, and how to change that. */
   readonly warnings: readonly string[]
@@ -52,7 +54,7 @@ export function openFile(driver: DriverModule, settings: WorkerSettings): Opened
     database.prepare(STATEMENTS.voidLeases).run(settings.now)
     syncFolder(folder)
     for (let at = folder; made !== undefined && at.startsWith(made); at = dirname(at)) syncFolder(dirname(at))
-    return { database, lock, durabilityClass, warnings }
+    return { database, lock, files: new OpenFiles(path, WAL_BYTES_KEPT), durabilityClass, warnings }
   } catch (error: unknown) {
     database?.close()
     lock.close()

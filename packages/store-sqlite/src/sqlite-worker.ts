@@ -10,8 +10,11 @@ import { ReadGate } from './read-gate.ts'
 
 // This thread writes the file. It does one message at a time, so two writes never meet inside the database.
 
-/** After the lock file was removed, another process can open the file for at most this time. */
-const KEEP_LOCK_MS = 1_000
+/**
+ * After the lock file was removed, another process can open the file for at most this time. After the database or its log
+ * was removed, writes that would be lost are acknowledged for as long.
+ */
+const LOOK_MS = 1_000
 
 const port = parentPort
 if (port === null) throw new Error('sqlite-worker.ts is a worker')
@@ -30,7 +33,7 @@ async function open(): Promise<OpenedFile | undefined> {
   }
 }
 
-function serve({ database, lock, durabilityClass, warnings }: OpenedFile): void {
+function serve({ database, lock, files, durabilityClass, warnings }: OpenedFile): void {
   const writer = new BatchWriter(database, settings)
   let isBroken = false
   // The thread and its lock stay until the host closes or exits. Then the next open decides by the log.
@@ -45,9 +48,16 @@ function serve({ database, lock, durabilityClass, warnings }: OpenedFile): void 
     }
   }
   const checkpoints = new Checkpoints(database, new ReadGate(settings.gate), runGuarded)
-  const keepLock = setInterval(() => runGuarded(() => lock.keep()), KEEP_LOCK_MS)
+  const looking = setInterval(
+    () =>
+      runGuarded(() => {
+        lock.keep()
+        files.assertInPlace()
+      }),
+    LOOK_MS,
+  )
   port?.on('message', (request: Request) =>
-    runGuarded(() => handle(request, { database, lock, keepLock, writer, checkpoints })),
+    runGuarded(() => handle(request, { database, lock, looking, writer, checkpoints })),
   )
   reply({ type: 'opened', durabilityClass, warnings })
 }
@@ -56,11 +66,11 @@ interface Parts {
   readonly database: Database
   readonly lock: LockFile
   readonly writer: BatchWriter
-  readonly keepLock: NodeJS.Timeout
+  readonly looking: NodeJS.Timeout
   readonly checkpoints: Checkpoints
 }
 
-function handle(request: Request, { database, lock, keepLock, writer, checkpoints }: Parts): void {
+function handle(request: Request, { database, lock, looking, writer, checkpoints }: Parts): void {
   switch (request.type) {
     case 'write': {
       const answer = write(request, writer)
@@ -72,7 +82,7 @@ function handle(request: Request, { database, lock, keepLock, writer, checkpoint
     }
     case 'close':
       checkpoints.stop()
-      clearInterval(keepLock)
+      clearInterval(looking)
       database.close()
       lock.close()
       reply({ type: 'closed' })

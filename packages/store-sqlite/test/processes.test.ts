@@ -1,6 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, linkSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Gid } from '@counterstep/protocol'
@@ -106,6 +115,31 @@ describe('a lock file that is removed while the store is open', () => {
     await store.close()
     other.close()
   })
+})
+
+describe('a database that is removed while the store is open', () => {
+  it.each([
+    ['the database is removed', (path: string) => rmSync(path), 'was removed'],
+    ['its log is removed', (path: string) => rmSync(`${path}-wal`), 'was removed'],
+    ['another file stands in its place', replaceFile, 'was replaced'],
+    ['its log is cut', (path: string) => truncateSync(`${path}-wal`, 0), 'was cut'],
+  ])('S43: The store ends within a second or so where %s', async (_, harm, words) => {
+    const path = join(folder, 'harmed.db')
+    const onBroken = vi.fn()
+    const store = await openSqliteStore({ path, onBroken })
+    await store.create(aTransaction('a'))
+    harm(path)
+    await vi.waitFor(() => expect(onBroken).toHaveBeenCalledOnce(), 10_000)
+    expect(String(onBroken.mock.calls[0]?.[0])).toContain(words)
+    await expect(store.create(aTransaction('b'))).rejects.toMatchObject({ applied: 'unknown' })
+    await store.close()
+    for (const place of readdirSync(folder)) rmSync(join(folder, place))
+  })
+
+  function replaceFile(path: string): void {
+    copyFileSync(path, `${path}-copy`)
+    renameSync(`${path}-copy`, path)
+  }
 })
 
 describe('SIGKILL', () => {

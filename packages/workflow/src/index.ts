@@ -9,7 +9,7 @@ export {
 export type { PlanHost, SlotRun, WorkflowProgram } from './pump/answer-plan.ts'
 export { answerPlan } from './pump/answer-plan.ts'
 export type { CallAsk, PlanContext, PlanInfo, StepAsk } from './pump/plan-context.ts'
-export type { Rehearsed, RehearsedWorld } from './rehearsal/orchestrator.ts'
+export type { Rehearsed, RehearsedWorld, Undoable } from './rehearsal/orchestrator.ts'
 export { REHEARSAL_STARTS_AT, rehearse } from './rehearsal/orchestrator.ts'
 export type { Ask, AskRequest } from './rules/ask.ts'
 export { findWorkflow } from './rules/find-workflow.ts'

@@ -42,21 +42,3 @@ export function copyJson(value: unknown, bytesMax: number): JsonCopy {
   if (bytes > bytesMax) return { fault: `has ${bytes} bytes as JSON, at most ${bytesMax} are kept` }
   return { value: JSON.parse(text) as JsonValue, bytes }
 }
-
-/** Counts brackets outside of strings, before anything walks the value by calling itself. */
-export function isShallow(text: string, depthMax: number): boolean {
-  let depth = 0
-  let isInString = false
-  for (let at = 0; at < text.length; at++) {
-    const each = text[at]
-    if (isInString) {
-      if (each === '\\') at++
-      else if (each === '"') isInString = false
-    } else if (each === '"') isInString = true
-    else if (each === '{' || each === '[') {
-      depth += 1
-      if (depth > depthMax) return false
-    } else if (each === '}' || each === ']') depth -= 1
-  }
-  return true
-}

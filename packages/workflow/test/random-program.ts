@@ -42,6 +42,39 @@ export const anyNode: fc.Arbitrary<Node> = fc.letrec<{ node: Node; late: Node }>
   ),
 })).node
 
+/** More at once than one answer may have, in some of them. */
+const wide: fc.Arbitrary<Node> = fc.record({
+  do: fc.constant('all' as const),
+  parts: fc.array(leaf, { minLength: 95, maxLength: 105 }),
+  isNative: fc.boolean(),
+})
+
+const oneStep: fc.Arbitrary<Leaf> = fc.record({
+  do: fc.constant('step'),
+  id: fc.constantFrom('a', 'b', 'c', 'd'),
+})
+
+/** Steps alone and steps beside others, which come to be asked for in one plan when their calls have ended together. */
+export const anyFork: fc.Arbitrary<Node> = fc
+  .array(
+    fc.oneof(
+      { weight: 4, arbitrary: oneStep },
+      {
+        weight: 4,
+        arbitrary: fc
+          .array(oneStep, { minLength: 2, maxLength: 3 })
+          .map((parts) => ({ do: 'all' as const, parts, isNative: true })),
+      },
+      { weight: 1, arbitrary: wide },
+    ),
+    { minLength: 2, maxLength: 3 },
+  )
+  .map((parts) => ({
+    do: 'all',
+    parts: parts.map((part) => ({ do: 'seq', parts: [{ do: 'call', id: 'a' }, part] })),
+    isNative: true,
+  }))
+
 export function runNode(ctx: PlanContext, node: Node): Promise<unknown> {
   switch (node.do) {
     case 'call':

@@ -109,6 +109,14 @@ const BROKEN: readonly {
     message: /keep: true/,
   },
   {
+    title: 'goes on behind its pivot',
+    run: async (ctx) => {
+      await ctx.pivot({ id: 'p', ...toCall(1, 'svc:/p') })
+      return ctx.continueWith(1, { keep: true })
+    },
+    message: /behind the pivot/,
+  },
+  {
     title: 'gives a step too large an input',
     run: (ctx) => step(ctx, 'a', 'x'.repeat(16 * 1024)),
     message: /asked with has 16386 bytes/,

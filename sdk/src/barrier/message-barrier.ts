@@ -1,3 +1,4 @@
+import { OWN_CALL_ID } from '@counterstep/protocol'
 import type { BarrierCall } from '../branch/branch.ts'
 import type { Barrier } from './barrier.ts'
 
@@ -50,15 +51,14 @@ export interface MessageBarrier<Tx, Effect = unknown> extends Barrier<Tx, Effect
   queryPrepared(gid: string, options?: QueryPreparedOptions): Promise<LocalOutcome>
 }
 
-/** DTM's names for what belongs to the message itself and to none of its branches. */
-export const MESSAGE_BRANCH_ID = '00'
+/** DTM's name for what belongs to the message itself. */
 const MESSAGE_BARRIER_ID = '01'
 
 /** The local transaction of a message, as a call that a barrier can pass. */
 export function buildLocalCall(gid: string, { acceptedAt }: QueryPreparedOptions = {}): BarrierCall {
   return {
     gid,
-    branchId: MESSAGE_BRANCH_ID,
+    branchId: OWN_CALL_ID,
     op: 'msg',
     barrierId: MESSAGE_BARRIER_ID,
     ...(acceptedAt === undefined ? {} : { acceptedAt }),

@@ -15,6 +15,19 @@ export const STORED_ANSWER_BYTES_MAX = 16 * 1024
 /** An answer without a body. A row with NULL has no answer at all, as the row of an original that is blocked. */
 export const EMPTY_ANSWER = ''
 
+/** An answer of a few parts, of which the maker has bounded each as an answer. So it has no bound as a whole. */
+export class BoundedParts {
+  readonly #parts: object
+
+  constructor(parts: object) {
+    this.#parts = parts
+  }
+
+  toJSON(): object {
+    return this.#parts
+  }
+}
+
 /**
  * Turns an answer into JSON text. It throws inside the database transaction, so that the effect is rolled back
  * together with an answer that cannot be kept.
@@ -23,7 +36,7 @@ export function toAnswerText(value: unknown): string {
   if (value === undefined) return EMPTY_ANSWER
   const json = toJson(value)
   const bytes = Buffer.byteLength(json)
-  if (bytes <= STORED_ANSWER_BYTES_MAX) return json
+  if (bytes <= STORED_ANSWER_BYTES_MAX || value instanceof BoundedParts) return json
   const message = `the answer has ${bytes} bytes, more than ${STORED_ANSWER_BYTES_MAX}`
   throw new BranchError('BRANCH_ANSWER_TOO_LARGE', message)
 }

@@ -5,6 +5,7 @@ import type { Branch } from '../branch/branch.ts'
 import { BranchError, isBranchFailure, isBranchOngoing } from '../branch/branch-errors.ts'
 import { type HttpAnswer, toErrorAnswer, toOutcomeAnswer } from '../branch/http-answer.ts'
 import { type BranchRequest, parseBranch } from '../branch/parse-branch.ts'
+import { getTraceJoiner, withinTrace } from '../telemetry/trace-joiner.ts'
 import { assertServed, type BranchOp } from './served-ops.ts'
 
 /**
@@ -81,11 +82,20 @@ export interface AnsweredBranch {
  * return new Response(answer.body, { status: answer.statusCode, headers: answer.headers })
  * ```
  */
-export async function answerBranch<Tx, Effect, Payload, Original = JsonValue>(
+export function answerBranch<Tx, Effect, Payload, Original = JsonValue>(
   barrier: Barrier<Tx, Effect>,
   handler: BranchHandler<Tx, Payload, Effect, Original>,
   request: BranchRequest,
-  { parse, ops }: Pick<BranchHandlerOptions<Payload>, 'parse' | 'ops'> = {},
+  options: Pick<BranchHandlerOptions<Payload>, 'parse' | 'ops'> = {},
+): Promise<AnsweredBranch> {
+  return withinTrace(request.headers, () => answer(barrier, handler, request, options))
+}
+
+async function answer<Tx, Effect, Payload, Original>(
+  barrier: Barrier<Tx, Effect>,
+  handler: BranchHandler<Tx, Payload, Effect, Original>,
+  request: BranchRequest,
+  { parse, ops }: Pick<BranchHandlerOptions<Payload>, 'parse' | 'ops'>,
 ): Promise<AnsweredBranch> {
   let branch: Branch | undefined
   try {
@@ -98,14 +108,15 @@ export async function answerBranch<Tx, Effect, Payload, Original = JsonValue>(
     const outcome = await barrier.run(called, (tx, original) =>
       handler(tx, toHandledBranch(called, parse, original)),
     )
+    getTraceJoiner()?.noteDecision(called, outcome.decision)
     assertNotCompensated(outcome)
     return { answer: toOutcomeAnswer(outcome), branch }
   } catch (error: unknown) {
-    const answer = toErrorAnswer(error)
+    const answered = toErrorAnswer(error)
     const known = branch === undefined ? {} : { branch }
     return isBranchFailure(error) || isBranchOngoing(error)
-      ? { answer, ...known }
-      : { answer, error: error ?? new Error('the handler threw undefined'), ...known }
+      ? { answer: answered, ...known }
+      : { answer: answered, error: error ?? new Error('the handler threw undefined'), ...known }
   }
 }
 

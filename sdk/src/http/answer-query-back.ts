@@ -1,8 +1,10 @@
-import { MESSAGE_BRANCH_ID, type MessageBarrier } from '../barrier/message-barrier.ts'
+import { OWN_CALL_ID } from '@counterstep/protocol'
+import type { MessageBarrier } from '../barrier/message-barrier.ts'
 import type { Branch } from '../branch/branch.ts'
 import { BranchError, BranchFailure, BranchOngoing, isBranchError } from '../branch/branch-errors.ts'
 import { asBranchError, type HttpAnswer, toErrorAnswer } from '../branch/http-answer.ts'
 import { type BranchRequest, parseBranch } from '../branch/parse-branch.ts'
+import { withinTrace } from '../telemetry/trace-joiner.ts'
 import type { AnsweredBranch } from './answer-branch.ts'
 
 /**
@@ -17,7 +19,14 @@ import type { AnsweredBranch } from './answer-branch.ts'
  * return new Response(answer.body, { status: answer.statusCode, headers: answer.headers })
  * ```
  */
-export async function answerQueryBack(
+export function answerQueryBack(
+  barrier: Pick<MessageBarrier<never, never>, 'queryPrepared'>,
+  request: BranchRequest,
+): Promise<AnsweredBranch> {
+  return withinTrace(request.headers, () => answer(barrier, request))
+}
+
+async function answer(
   barrier: Pick<MessageBarrier<never, never>, 'queryPrepared'>,
   request: BranchRequest,
 ): Promise<AnsweredBranch> {
@@ -31,8 +40,11 @@ export async function answerQueryBack(
   } catch (error: unknown) {
     if (isContended(error)) return { answer: toErrorAnswer(new BranchOngoing()), ...known }
     // An error must never drop a message. Only the barrier's own answer may do that.
-    const answer = toErrorAnswer(asBranchError(error))
-    return { answer, error: error ?? new Error('the barrier threw undefined'), ...known }
+    return {
+      answer: toErrorAnswer(asBranchError(error)),
+      error: error ?? new Error('the barrier threw undefined'),
+      ...known,
+    }
   }
 }
 
@@ -43,7 +55,7 @@ const ROLLED_BACK = new BranchFailure('the local transaction has not committed, 
 
 function parseQueryBack(request: BranchRequest): Branch {
   const branch = parseBranch(request)
-  if (branch.kind === 'message' && branch.op === 'msg' && branch.branchId === MESSAGE_BRANCH_ID) return branch
+  if (branch.kind === 'message' && branch.op === 'msg' && branch.branchId === OWN_CALL_ID) return branch
   throw new BranchError('BRANCH_CALL_INVALID', 'this is no query-back: it has branch_id 00 and op msg')
 }
 

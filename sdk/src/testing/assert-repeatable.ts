@@ -1,5 +1,5 @@
 import type { NextEntry, PlanAnswer, RanEntry } from '@counterstep/protocol'
-import { WorkflowRefusedError } from './workflow-refused-error.ts'
+import { WorkflowRefusedError } from '../workflow/workflow-refused-error.ts'
 
 /** Checks that the same plan was answered in the same way twice. Throws a WorkflowRefusedError that names the place. */
 export function assertRepeatable(first: PlanAnswer, second: PlanAnswer): void {
@@ -10,17 +10,19 @@ export function assertRepeatable(first: PlanAnswer, second: PlanAnswer): void {
     const other = secondEntries[position]
     if (writeEntry(one) === writeEntry(other)) continue
     // The value of a ctx.run is recorded once, so it may differ, and so may all that follows from it.
-    if (one?.is === 'run' && other?.is === 'run' && one.id === other.id) return
+    if (isRun(one) && isRun(other) && one.id === other.id) return
     throw differ(first.plan, describe(one), describe(other))
   }
-  if (JSON.stringify(first.then) !== JSON.stringify(second.then))
-    throw differ(first.plan, JSON.stringify(first.then), JSON.stringify(second.then))
 }
 
-type Entry = RanEntry | NextEntry
+type Entry = RanEntry | NextEntry | PlanAnswer['then']
 
-function listEntries({ ran, next }: PlanAnswer): readonly Entry[] {
-  return [...ran, ...next]
+function listEntries({ ran, next, then }: PlanAnswer): readonly Entry[] {
+  return [...ran, ...next, then]
+}
+
+function isRun(entry: Entry | undefined): entry is RanEntry {
+  return typeof entry === 'object' && 'is' in entry && entry.is === 'run'
 }
 
 function writeEntry(entry: Entry | undefined): string | undefined {
@@ -28,7 +30,8 @@ function writeEntry(entry: Entry | undefined): string | undefined {
 }
 
 function describe(entry: Entry | undefined): string {
-  return entry === undefined ? 'nothing' : `${entry.is} ${entry.id} ${JSON.stringify(entry)}`
+  const head = typeof entry === 'object' && 'is' in entry ? `${entry.is} ${entry.id} ` : ''
+  return entry === undefined ? 'nothing' : `${head}${JSON.stringify(entry)}`
 }
 
 function differ(plan: number, first: string, second: string): WorkflowRefusedError {

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/performance/noBarrelFile: package.json names this file as an entry, which lists what it exports.
 
+export { WorkflowRefusedError } from '../workflow/workflow-refused-error.ts'
 export type { BranchCheck, BranchCheckName, BranchReport, BranchViolation } from './branch-report.ts'
 export { renderBranchReport } from './branch-report.ts'
 export type { BranchRuleCode } from './branch-rules.ts'
@@ -11,4 +12,3 @@ export type { Evidence, SentCall } from './evidence.ts'
 export type { TrialEntry, WorkflowOutcome, WorkflowTrial } from './run-workflow.ts'
 export { runWorkflow } from './run-workflow.ts'
 export type { TrialSignal } from './trial-signals.ts'
-export { WorkflowRefusedError } from './workflow-refused-error.ts'

@@ -6,17 +6,25 @@ import type {
   PlanCall,
   PlanOutcome,
 } from '@counterstep/protocol'
-import { answerPlan, type PlanHost, REHEARSAL_STARTS_AT, rehearse, type SlotRun } from '@counterstep/workflow'
+import {
+  answerPlan,
+  type PlanHost,
+  REHEARSAL_STARTS_AT,
+  RefusedStepError,
+  rehearse,
+  type SlotRun,
+  type Undoable,
+} from '@counterstep/workflow'
 import type { BranchFailure } from '../branch/branch-errors.ts'
 import { createFailure, readFailure } from '../workflow/failures.ts'
 import { countGrantsByDefault } from '../workflow/grants.ts'
 import { nextTurn } from '../workflow/next-turn.ts'
 import type { Workflow } from '../workflow/workflow.ts'
+import { WorkflowRefusedError } from '../workflow/workflow-refused-error.ts'
 import { assertRepeatable } from './assert-repeatable.ts'
 import { copyThroughJson } from './copy-through-json.ts'
 import { type TrialSignal, TrialSignals } from './trial-signals.ts'
 import { waitForClock } from './wait-for-clock.ts'
-import { WorkflowRefusedError } from './workflow-refused-error.ts'
 
 /** No step of a test is cut short because its time is over. */
 const BUDGET_MS = 60_000
@@ -60,9 +68,12 @@ export interface TrialEntry {
 }
 
 interface Played {
-  /** Everything that has ended, in this order. */
+  /** Everything that has ended, in this order. Those of earlier generations stand first. */
   readonly journal: readonly TrialEntry[]
-  /** The calls and steps that were undone, in this order. */
+  /**
+   * The calls and steps that were undone, in this order: what has failed at once, and after a failure of the function what was
+   * planned last first. A call that is still under way then is among them, and one that has failed, too.
+   */
   readonly undone: readonly string[]
   /** The virtual time that it took. */
   readonly elapsedMs: number
@@ -85,8 +96,9 @@ export type WorkflowOutcome<Result> = Played &
 
 /**
  * Runs a workflow in a test, without a server, on virtual time: a sleep of a day takes no time. Each plan is asked twice,
- * from the beginning of the function, so time and chance that do not come from `ctx` are found at once. When the workflow
- * fails, what its local steps did is undone by their `undo`, the last one first; calls that would be undone are listed.
+ * from the beginning of the function, so time and chance that do not come from `ctx` are found at once. It follows
+ * `ctx.continueWith` to the end of the last generation. What a server would undo is undone by the `undo` of local steps, and
+ * calls that would be undone are listed.
  *
  * Code in `ctx.run` runs at least twice. Rejects with a {@link WorkflowRefusedError} if the code breaks a rule of
  * workflows or is not repeatable, with an error that has the thrown one as its cause if the function or a step throws
@@ -116,14 +128,9 @@ class WorkflowRun<Input, Result> {
   readonly #workflow: Workflow<Input, Result>
   readonly #trial: WorkflowTrial
   readonly #signals: TrialSignals
-  /** The rows of the barrier: a step that is asked again finds its value. */
-  readonly #rows = new Map<string, JsonValue>()
-  /** The steps that have run their own code, by id. */
-  readonly #done = new Map<
-    string,
-    { readonly name: string; readonly input: unknown; readonly value: JsonValue }
-  >()
-  readonly #undoable = new Set<string>()
+  /** The rows of the barrier, by slot: a step that is asked again finds its value. */
+  readonly #rows = new Map<string, Pick<SlotRun, 'name' | 'input'> & { readonly value: JsonValue }>()
+  readonly #undone: string[] = []
 
   constructor(workflow: Workflow<Input, Result>, trial: WorkflowTrial) {
     this.#workflow = workflow
@@ -133,7 +140,7 @@ class WorkflowRun<Input, Result> {
 
   async play(input: Input): Promise<WorkflowOutcome<Result>> {
     const { name, hasBarrier } = this.#workflow
-    const { end, journal, at } = await rehearse({
+    const { end, journal, earlier, at } = await rehearse({
       workflow: name,
       gid: `${name}-in-a-test`,
       input: copyThroughJson(input),
@@ -141,10 +148,15 @@ class WorkflowRun<Input, Result> {
       ask: (call) => this.#askTwice(call),
       takeMs: (entry, now) => this.#takeMs(entry, now),
       end: (entry) => this.#end(entry),
+      drop: ({ id }) => this.#signals.giveBack(id),
+      undo: (planned) => this.#undo(planned),
     })
     if ('refused' in end) throw new WorkflowRefusedError(end.refused.code, end.refused.message)
-    const undone = 'failed' in end ? await this.#undo(journal) : []
-    const played = { journal: journal.map(toTrialEntry), undone, elapsedMs: at - REHEARSAL_STARTS_AT }
+    const played = {
+      journal: [...earlier, ...journal].map(toTrialEntry),
+      undone: this.#undone,
+      elapsedMs: at - REHEARSAL_STARTS_AT,
+    }
     return 'failed' in end
       ? { status: 'failed', failure: createFailure(end.failed), ...played }
       : // The result comes out of JSON, as a client gets it.
@@ -155,8 +167,6 @@ class WorkflowRun<Input, Result> {
     const first = await this.#ask(call)
     await waitForClock()
     assertRepeatable(first, await this.#ask(call))
-    for (const { id, undo } of first.ran) if (undo === true) this.#undoable.add(id)
-    for (const entry of first.next) if (isUndoable(entry)) this.#undoable.add(entry.id)
     return first
   }
 
@@ -200,38 +210,32 @@ class WorkflowRun<Input, Result> {
 
   async #runStep({ slot, id, name, input }: SlotRun): Promise<JsonValue> {
     const row = this.#rows.get(slot)
-    if (row !== undefined) return row
+    if (row?.name === name) return row.value
+    if (row !== undefined)
+      throw new RefusedStepError({ code: 'SLOT_TAKEN', message: `${slot} has the row of ${row.name}`, id })
     const given = findById(this.#trial.answers ?? {}, id)
     const step = this.#workflow.steps.find((each) => each.name === name)
     if (given === undefined && step === undefined) throw new TypeError(`there is no step ${name}`)
+    if (given === undefined && this.#workflow.hasBarrier && this.#trial.tx === undefined)
+      throw new TypeError(`the test has no tx for the step ${id}: give it tx, or give ${id} in answers`)
     const value = copyThroughJson(
       given === undefined
         ? await step?.do(this.#trial.tx as never, input as never)
         : await givenAnswer(given.value, input),
     )
-    this.#rows.set(slot, value)
-    if (given === undefined) this.#done.set(id, { name, input, value })
+    this.#rows.set(slot, { name, input, value })
     return value
   }
 
-  /** The last one to end was planned last, or beside those that ended before it. */
-  async #undo(journal: readonly JournalEntry[]): Promise<readonly string[]> {
-    const ids = journal
-      .filter(({ id, failed }) => failed === undefined && this.#undoable.has(id))
-      .map(({ id }) => id)
-      .reverse()
-    for (const id of ids) {
-      const done = this.#done.get(id)
-      const step = this.#workflow.steps.find((each) => each.name === done?.name)
-      await step?.undo?.(this.#trial.tx as never, done?.input as never, done?.value as never)
-    }
-    return ids
+  /** Behind a barrier a step without a row is blocked, and nothing is undone. Without one its `undo` runs in any case. */
+  async #undo({ id, is, name, slot = '', input }: Undoable): Promise<void> {
+    const row = this.#rows.get(slot)
+    if (is === 'step' && this.#workflow.hasBarrier && row === undefined) return
+    this.#undone.push(id)
+    if (is === 'call' || findById(this.#trial.answers ?? {}, id) !== undefined) return
+    const step = this.#workflow.steps.find((each) => each.name === name)
+    await step?.undo?.(this.#trial.tx as never, (row?.input ?? input) as never, row?.value as never)
   }
-}
-
-function isUndoable(entry: NextEntry): boolean {
-  if (entry.is === 'step') return entry.branch.undo
-  return entry.is === 'call' && entry.branch.compensation !== undefined
 }
 
 function toSlotRun({ id, name, branch: { slot, input } }: StepEntry): SlotRun {

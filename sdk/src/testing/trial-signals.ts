@@ -18,11 +18,11 @@ export interface TrialSignal {
 
 /** Hands each signal to the first wait of its name that is open when it comes, or that opens later. */
 export class TrialSignals {
-  readonly #left: TrialSignal[]
+  #left: TrialSignal[]
   readonly #taken = new Map<string, TrialSignal>()
 
   constructor(signals: readonly TrialSignal[]) {
-    this.#left = [...signals].sort((one, other) => (one.afterMs ?? 0) - (other.afterMs ?? 0))
+    this.#left = sortByTime(signals)
   }
 
   /** Returns how long a wait that opens now waits for its signal. Undefined: none comes in time. */
@@ -38,8 +38,18 @@ export class TrialSignals {
     return comesInMs
   }
 
+  /** Keeps the signal of a wait that was dropped before it came. */
+  giveBack(id: string): void {
+    const signal = this.#taken.get(id)
+    if (signal !== undefined) this.#left = sortByTime([...this.#left, signal])
+  }
+
   /** Reads the payload of the signal that a wait has taken. */
   readPayload(id: string): JsonValue {
     return copyThroughJson(this.#taken.get(id)?.payload)
   }
+}
+
+function sortByTime(signals: readonly TrialSignal[]): TrialSignal[] {
+  return [...signals].sort((one, other) => (one.afterMs ?? 0) - (other.afterMs ?? 0))
 }

@@ -1,4 +1,4 @@
-import type { JsonValue } from '@counterstep/protocol'
+import { type JsonValue, OWN_CALL_ID } from '@counterstep/protocol'
 import {
   answerPlan,
   findWorkflow,
@@ -14,25 +14,26 @@ import { BranchError, isBranchError, isBranchFailure, isBranchOngoing } from '..
 import { buildJsonAnswer, type HttpAnswer, toErrorAnswer, toOutcomeAnswer } from '../branch/http-answer.ts'
 import { type BranchRequest, parseWorkflowCall } from '../branch/parse-branch.ts'
 import type { AnsweredBranch } from '../http/answer-branch.ts'
+import { withinTrace } from '../telemetry/trace-joiner.ts'
 import { createFailure, readFailure } from './failures.ts'
 import { nextTurn } from './next-turn.ts'
 import { parseStepCall, toCallError } from './parse-step-call.ts'
 import { runStep, type StepOutcome, undoRow } from './run-step.ts'
 import type { AnyStep } from './step.ts'
 import type { Workflow } from './workflow.ts'
+import { WorkflowRefusedError } from './workflow-refused-error.ts'
 
 type Workflows = readonly Workflow<unknown, unknown>[]
 
-/** The branch id of every plan call. */
-const PLAN_BRANCH_ID = '00'
 /** A plan call that does not say how long it may take ends its run of steps as if it had the server's default time limit. */
 const BUDGET_MS_DEFAULT = 10_000
+const BARRIER_REFUSALS = ['ALREADY_COMPENSATED', 'GID_REUSED'] as const
 const COUNT = /^\d{1,9}$/
 
 /**
  * Answers a call of a workflow's handler: a plan, a local step, or the undo of one. It never rejects. It is for a framework
  * that has no `workflowHandler` in this package. A plan is answered 200, also one that is refused because the workflow is
- * unknown here or its code has changed; a step is answered as a branch is.
+ * unknown here or its code has changed; a step is answered as a branch is. A plan in which a step is not done yet is answered 425.
  *
  * @example
  * ```ts
@@ -41,34 +42,50 @@ const COUNT = /^\d{1,9}$/
  * return new Response(answer.body, { status: answer.statusCode, headers: answer.headers })
  * ```
  */
-export async function answerWorkflow(workflows: Workflows, request: BranchRequest): Promise<AnsweredBranch> {
+export function answerWorkflow(workflows: Workflows, request: BranchRequest): Promise<AnsweredBranch> {
+  return withinTrace(request.headers, () => answer(workflows, request))
+}
+
+async function answer(workflows: Workflows, request: BranchRequest): Promise<AnsweredBranch> {
   let known: { readonly branch?: Branch } = {}
   try {
     const branch = parseWorkflowCall(request)
     known = { branch }
-    return { answer: await answerOp(workflows, branch), ...known }
+    return { ...(await answerOp(workflows, branch)), ...known }
   } catch (error: unknown) {
-    const answer = toErrorAnswer(error)
-    return isOutcome(error) ? { answer, ...known } : { answer, error, ...known }
+    const answered = toErrorAnswer(error)
+    return isOutcome(error) ? { answer: answered, ...known } : { answer: answered, error, ...known }
   }
 }
 
-function answerOp(workflows: Workflows, branch: Branch): Promise<HttpAnswer> {
+async function answerOp(
+  workflows: Workflows,
+  branch: Branch,
+): Promise<Pick<AnsweredBranch, 'answer' | 'error'>> {
   if (branch.op === 'plan') return answerPlanCall(workflows, branch)
-  return branch.op === 'action' ? answerStep(workflows, branch) : answerUndo(workflows, branch)
+  return { answer: await (branch.op === 'action' ? answerStep : answerUndo)(workflows, branch) }
 }
 
-async function answerPlanCall(workflows: Workflows, branch: Branch): Promise<HttpAnswer> {
+/** A plan that is refused is answered all the same, and the log of the service gets the reason. */
+async function answerPlanCall(
+  workflows: Workflows,
+  branch: Branch,
+): Promise<Pick<AnsweredBranch, 'answer' | 'error'>> {
   try {
     const call = parsePlanCall(writeJson(branch.payload))
-    if (branch.branchId !== PLAN_BRANCH_ID || call.gid !== branch.gid)
+    if (branch.branchId !== OWN_CALL_ID || call.gid !== branch.gid)
       throw toCallError('', 'is not that of the plan which the URL names')
     const host = createHost(branch, (run) => runGrantedStep(findDeployed(workflows, call), branch, run))
-    return buildJsonAnswer(200, JSON.stringify(await answerPlan(workflows, call, host)))
+    const planned = await answerPlan(workflows, call, host)
+    const answer = buildJsonAnswer(200, JSON.stringify(planned))
+    if (typeof planned.then !== 'object' || !('refused' in planned.then)) return { answer }
+    const { code, message } = planned.then.refused
+    return { answer, error: new WorkflowRefusedError(code, message) }
   } catch (error: unknown) {
     if (error instanceof PlanCallError) throw new BranchError(error.code, error.message, error)
     if (!(error instanceof StepError)) throw error
     const { id, cause } = error
+    if (id !== undefined && isBranchOngoing(cause)) throw cause
     throw toStepError(id === undefined ? 'the function of the workflow' : `the step ${id}`, cause)
   }
 }
@@ -104,10 +121,12 @@ async function runGrantedStep(
   const step = findStep(workflow, name)
   const call = toBarrierCall(branch, { branchId: slot, op: 'action' })
   try {
-    return (await runStep(workflow.barrier, { step, call, input: input as JsonValue | undefined })).value
+    const { barrier, version } = workflow
+    return (await runStep(barrier, { step, version, call, input: input as JsonValue | undefined })).value
   } catch (error: unknown) {
-    if (isBranchFailure(error) && error.code === 'ALREADY_COMPENSATED')
-      throw new RefusedStepError({ code: 'ALREADY_COMPENSATED', message: `${id}: ${error.message}`, id })
+    // The function must not catch these: they are no answer of the business to this step.
+    const code = isBranchFailure(error) && BARRIER_REFUSALS.find((each) => each === error.code)
+    if (code) throw new RefusedStepError({ code, message: `${id}: ${error.message}`, id })
     if (isBranchError(error) && error.code === 'SLOT_TAKEN')
       throw new RefusedStepError({ code: 'SLOT_TAKEN', message: error.message, id })
     throw error
@@ -120,7 +139,8 @@ async function answerStep(workflows: Workflows, branch: Branch): Promise<HttpAns
   const workflow = findDeployed(workflows, called)
   const step = findStep(workflow, name)
   try {
-    return toStepAnswer(await runStep(workflow.barrier, { step, call: toBarrierCall(branch), input }))
+    const { barrier, version } = workflow
+    return toStepAnswer(await runStep(barrier, { step, version, call: toBarrierCall(branch), input }))
   } catch (error: unknown) {
     throw isOutcome(error) ? error : toStepError(`the step ${name}`, error)
   }
@@ -132,7 +152,13 @@ async function answerUndo(workflows: Workflows, branch: Branch): Promise<HttpAns
   const { barrier } = workflow
   try {
     if (barrier !== undefined) {
-      const decision = await undoRow(barrier, toBarrierCall(branch), (each) => findStep(workflow, each))
+      // A plan may have run steps by one version before the answer of another one was accepted.
+      const decision = await undoRow(barrier, toBarrierCall(branch), (each, version) =>
+        findStep(
+          version === undefined ? workflow : findDeployed(workflows, { workflow: workflow.name, version }),
+          each,
+        ),
+      )
       return toStepAnswer({ decision })
     }
     // Without a barrier nothing runs but in a call of its own, which has named the step.

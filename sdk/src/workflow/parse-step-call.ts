@@ -1,4 +1,4 @@
-import { isName, type JsonValue, type StepCallBody } from '@counterstep/protocol'
+import { isBranchId, type JsonValue, type StepCallBody } from '@counterstep/protocol'
 import { BranchError } from '../branch/branch-errors.ts'
 
 /** The parts of a call of a local step that the handler uses. Where the barrier's row names the step, the call may leave it out. */
@@ -11,7 +11,7 @@ export function parseStepCall(payload: unknown): CalledStep {
     throw toCallError('', 'is no object')
   const { v, workflow, version, step, input, value } = payload as Readonly<Record<string, unknown>>
   if (v !== 1) throw toCallError('/v', 'is a version of the call that is not served here: only 1 is')
-  if (typeof workflow !== 'string' || !isName(workflow)) throw toCallError('/workflow', 'is no name')
+  if (typeof workflow !== 'string' || !isBranchId(workflow)) throw toCallError('/workflow', 'is no name')
   if (version !== undefined && !(Number.isSafeInteger(version) && Number(version) >= 1))
     throw toCallError('/version', 'is no version, which is 1, 2, 3, …')
   if (step !== undefined && typeof step !== 'string') throw toCallError('/step', 'is no name')

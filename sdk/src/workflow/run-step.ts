@@ -1,16 +1,19 @@
 import type { JsonValue } from '@counterstep/protocol'
 import type { BarrierDecision } from '@counterstep/protocol/barrier'
 import type { Barrier } from '../barrier/barrier.ts'
-import { EMPTY_ANSWER, toAnswerText } from '../barrier/stored-answer.ts'
+import { BoundedParts, EMPTY_ANSWER, toAnswerText } from '../barrier/stored-answer.ts'
 import { assertNotCompensated } from '../barrier/with-barrier.ts'
 import type { BarrierCall } from '../branch/branch.ts'
 import { BranchError } from '../branch/branch-errors.ts'
+import { getTraceJoiner } from '../telemetry/trace-joiner.ts'
 import type { AnyStep } from './step.ts'
 import { mapResult, readStepRow, type StepRow } from './step-row.ts'
 
 /** A step that is to run under a slot, which is the branch id of the call. */
 export interface StepRun {
   readonly step: AnyStep
+  /** That of the workflow. */
+  readonly version: number
   readonly call: BarrierCall
   readonly input: JsonValue | undefined
 }
@@ -27,15 +30,23 @@ export interface StepOutcome {
  */
 export async function runStep(
   barrier: Barrier<never> | undefined,
-  { step, call, input }: StepRun,
+  { step, version, call, input }: StepRun,
 ): Promise<StepOutcome> {
   if (barrier === undefined) {
     const answer = toAnswerText(await step.do(undefined as never, input as never))
     return answer === EMPTY_ANSWER ? {} : { value: JSON.parse(answer) }
   }
   const outcome = await barrier.run(call, (tx) =>
-    mapResult(step.do(tx, input as never), (value) => toStepRow(step, input, value)),
+    mapResult(step.do(tx, input as never), (value) => {
+      // Each is checked by itself, because as a part of the row a function would only be left out.
+      toAnswerText(input)
+      toAnswerText(value)
+      const given = input === undefined ? {} : { i: input }
+      const done = value === undefined ? {} : { v: value as JsonValue }
+      return new BoundedParts({ s: step.name, w: version, ...given, ...done } satisfies StepRow)
+    }),
   )
+  getTraceJoiner()?.noteDecision(call, outcome.decision)
   assertNotCompensated(outcome)
   const { decision, answer } = outcome
   const { s, v } = readStepRow(answer === undefined ? undefined : JSON.parse(answer), call.branchId)
@@ -44,28 +55,19 @@ export async function runStep(
   throw new BranchError('SLOT_TAKEN', `the step ${s} has run under the slot ${call.branchId}: ${advice}`)
 }
 
-/** The value is checked by itself, because as a part of the row a function would only be left out. */
-function toStepRow({ name }: AnyStep, input: JsonValue | undefined, value: unknown): StepRow {
-  toAnswerText(value)
-  return {
-    s: name,
-    ...(input === undefined ? {} : { i: input }),
-    ...(value === undefined ? {} : { v: value as JsonValue }),
-  }
-}
-
 /**
- * Undoes the step that has run under a slot, with the name, the input and the value of its row. Where no row stands nothing
- * has run, and from now on nothing can.
+ * Undoes the step that has run under a slot, with the name, the version, the input and the value of its row. Where no row
+ * stands nothing has run, and from now on nothing can.
  */
 export async function undoRow(
   barrier: Barrier<never>,
   call: BarrierCall,
-  findStep: (name: string) => AnyStep,
+  findStep: (name: string, version: number | undefined) => AnyStep,
 ): Promise<BarrierDecision> {
   const { decision } = await barrier.run(call, (tx, original) => {
-    const { s, i, v } = readStepRow(original, call.branchId)
-    return mapResult(findStep(s).undo?.(tx, i as never, v as never), () => undefined)
+    const { s, w, i, v } = readStepRow(original, call.branchId)
+    return mapResult(findStep(s, w).undo?.(tx, i as never, v as never), () => undefined)
   })
+  getTraceJoiner()?.noteDecision(call, decision)
   return decision
 }

@@ -3,11 +3,13 @@ import { isThenable } from '../barrier/thenable.ts'
 import { BranchError } from '../branch/branch-errors.ts'
 
 /**
- * The answer in the barrier's row of a step: its name, its input and its value. It commits with the step's effect, so a step
- * that has run can always be undone, even if its answer was lost. The names are short because every row has them.
+ * The answer in the barrier's row of a step: its name, its input, its value, and the version of the workflow that ran it. It
+ * commits with the step's effect, so a step that has run can always be undone, even if its answer was lost. The names are short
+ * because every row has them. A row that an older release wrote has no version.
  */
 export interface StepRow {
   readonly s: string
+  readonly w?: number
   readonly i?: JsonValue
   readonly v?: JsonValue
 }

@@ -1,5 +1,5 @@
 import type { JsonValue } from '@counterstep/protocol'
-import { isBranchId, isName } from '@counterstep/protocol'
+import { isBranchId } from '@counterstep/protocol'
 import { STEP_ID_LENGTH_MAX, type WorkflowProgram } from '@counterstep/workflow'
 import type { Barrier, BarrierOutcome } from '../barrier/barrier.ts'
 import type { BarrierCall } from '../branch/branch.ts'
@@ -71,7 +71,8 @@ export function workflow(
   const { version, steps = [] } = options
   // The overloads say that it is a barrier of the database that the steps take.
   const barrier = options.barrier as Barrier<never> | undefined
-  if (!isName(name)) throw new TypeError(`${name} is no name of a workflow`)
+  if (!isBranchId(name))
+    throw new TypeError(`${name} is no name of a workflow: 1–64 characters of A-Z a-z 0-9 . _ : -`)
   if (!Number.isSafeInteger(version) || version < 1)
     throw new TypeError('the version of a workflow is 1, 2, 3, …')
   assertStepNames(steps)

@@ -65,7 +65,11 @@ function createOrder<Tx>({ barrier, insert, remove }: Opened<Tx>) {
       await remove(tx, sku)
     },
   })
-  return workflow('order', { version: 1, barrier, steps: [reserve] }, async (ctx, second: string) => {
+  const echo = step('echo', {
+    do: async (_tx: Tx, text: string) => text,
+    undo: async (_tx, text, done) => expect(done).toBe(text),
+  })
+  return workflow('order', { version: 1, barrier, steps: [reserve, echo] }, async (ctx, second: string) => {
     const first = await ctx.step(reserve, 'cup')
     return [first, await ctx.step(reserve, second)]
   })
@@ -96,6 +100,16 @@ function stepSuite<Tx>(open: (url: string) => Promise<Opened<Tx>>) {
       expect(await opened.listReserved()).toEqual(['saucer'])
       const undone = await callHandler(workflows, 'compensate', { ...call, input: 'cup' }, '~7')
       expect([undone.status, await opened.listReserved()]).toEqual([200, []])
+    })
+
+    it('A row keeps an input and a value of 16 KiB each', async () => {
+      const text = 'ü'.repeat(8_000)
+      const call = { ...STEP, step: 'echo', input: text }
+      for (const decision of ['run', 'duplicate']) {
+        const { body, headers } = await callHandler(workflows, 'action', call, '~9')
+        expect([body, headers['counterstep-barrier']]).toEqual([text, decision])
+      }
+      expect((await callHandler(workflows, 'compensate', call, '~9')).status).toBe(200)
     })
 
     it('Granted steps run within the plan call, a failure is rolled back, and a repeated call finds what stands', async () => {

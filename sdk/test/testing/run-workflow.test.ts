@@ -112,15 +112,104 @@ describe('runWorkflow', () => {
     const trial = { ...approved, tx, answers: { ...answers, charge: declined } }
     expect(await runWorkflow(order, { sku: 'pen', cents: 5 }, trial)).toMatchObject({
       failure: { code: 'DECLINED' },
-      undone: ['reserve'],
+      undone: ['charge', 'reserve'],
     })
     expect(count('stock')).toBe(0)
+  })
+
+  it('What failed is undone at once though the function goes on, and what is under way when it fails, too', async () => {
+    const { tx } = openShop()
+    const undo = (own: { paymentId: string | null }) => ({ to: refund, payload: { of: own.paymentId } })
+    const pay = (cents: number) => ({ payload: { cents }, undo: undo as never })
+    const twoCards = workflow('cards', { version: 1, barrier, steps: [reserve] }, async (ctx) => {
+      const slow = ctx.call('slow', charge, pay(1))
+      await ctx.call('first', charge, pay(2)).catch(() => undefined)
+      await ctx.step(reserve, { sku: 'pen' })
+      await ctx.race([slow, ctx.sleep('limit', 1_000)])
+      throw new BranchFailure('too late', { code: 'TOO_LATE' })
+    })
+    const declined = () => {
+      throw new BranchFailure('no money', { code: 'DECLINED' })
+    }
+    const trial = { tx, answers: { slow: { paymentId: 'p' }, first: declined }, delaysMs: { slow: 2_000 } }
+    expect(await runWorkflow(twoCards, undefined, trial)).toMatchObject({
+      failure: { code: 'TOO_LATE' },
+      undone: ['first', 'reserve', 'slow'],
+      elapsedMs: 1_000,
+    })
+  })
+
+  it('What was planned later is undone before what ended later', async () => {
+    const chains = workflow('chains', { version: 1 }, async (ctx) => {
+      const pay = (id: string) =>
+        ctx.call(id, charge, { payload: { cents: 1 }, undo: () => ({ to: refund, payload: { of: null } }) })
+      await Promise.all([pay('slow'), pay('fast').then(() => pay('later'))])
+      throw new BranchFailure('no', { code: 'NO' })
+    })
+    const answer = { paymentId: 'p' }
+    const outcome = await runWorkflow(chains, undefined, {
+      answers: { slow: answer, fast: answer, later: answer },
+      delaysMs: { slow: 900 },
+    })
+    expect(outcome.journal.map(({ id }) => id)).toEqual(['fast', 'later', 'slow'])
+    expect(outcome.undone).toEqual(['later', 'slow', 'fast'])
+  })
+
+  it('Without a barrier the undo of a step runs though its do has refused, and does not know its value', async () => {
+    const undone: unknown[] = []
+    const mail = step('mail', {
+      do: (_tx: undefined, _text: string): string => {
+        throw new BranchFailure('no', { code: 'NO' })
+      },
+      undo: (_tx, text, done) => undone.push([text, done]),
+    })
+    const post = workflow('post', { version: 1, steps: [mail] }, async (ctx) => ctx.step(mail, 'hello'))
+    expect(await runWorkflow(post, undefined)).toMatchObject({ status: 'failed', undone: ['mail'] })
+    expect(undone).toEqual([['hello', undefined]])
+  })
+
+  it('A function that fails behind the pivot, and a call there that refuses, never end on a server', async () => {
+    const behind = (after: 'throw' | 'call') =>
+      workflow('behind', { version: 1 }, async (ctx) => {
+        const { ctx: sure } = await ctx.pivot('pay', charge, { payload: { cents: 1 } })
+        if (after === 'call') await sure.call('mail', mail, { payload: { text: 'paid' } })
+        throw new BranchFailure('no', { code: 'NO' })
+      })
+    const refuse = () => {
+      throw new BranchFailure('no mail')
+    }
+    const trial = { answers: { charge: { paymentId: 'p' }, pay: { paymentId: 'p' }, mail: refuse } }
+    await expect(runWorkflow(behind('throw'), undefined, trial)).rejects.toThrow('failed behind the pivot')
+    await expect(runWorkflow(behind('call'), undefined, trial)).rejects.toThrow(
+      'mail refused behind the pivot',
+    )
+  })
+
+  it('Two steps by chance under one slot are found, and named', async () => {
+    let count = 0
+    const { tx } = openShop()
+    const chance = workflow('chance', { version: 1, barrier, steps: [reserve, note] }, async (ctx) => {
+      if (++count === 1) await ctx.step(note, 'once')
+      else await ctx.step(reserve, { sku: 'pen' })
+    })
+    await expect(runWorkflow(chance, undefined, { tx })).rejects.toMatchObject({
+      code: 'WORKFLOW_NOT_REPEATABLE',
+      message: expect.stringMatching(/First: step note.*Then: .*SLOT_TAKEN/),
+    })
   })
 
   it('A signal that comes after the time limit of its wait is not taken', async () => {
     const { tx } = openShop()
     const late = { ...approved, tx, signals: [{ name: 'approved', afterMs: 25 * HOUR_MS }] }
     expect(await runWorkflow(order, { sku: 'pen', cents: 5 }, late)).toMatchObject({ status: 'failed' })
+  })
+
+  it('A step behind a barrier that has neither an answer nor a tx is named', async () => {
+    await expect(
+      runWorkflow(order, { sku: 'pen', cents: 5 }, { ...approved, answers }),
+    ).rejects.toMatchObject({
+      cause: new TypeError('the test has no tx for the step reserve: give it tx, or give reserve in answers'),
+    })
   })
 
   it('A step with an answer is not run, and a call without one is named', async () => {
@@ -188,6 +277,49 @@ describe('runWorkflow', () => {
       if (left > 0) return ctx.continueWith(left - 1, { keep: true })
       return `generation ${ctx.info.generation}`
     })
-    expect(await runWorkflow(counting, 2)).toMatchObject({ result: 'generation 3', elapsedMs: 72 * HOUR_MS })
+    const { journal, ...outcome } = await runWorkflow(counting, 2)
+    expect(outcome).toMatchObject({ result: 'generation 3', elapsedMs: 72 * HOUR_MS })
+    expect(journal.map(({ id, atMs }) => [id, atMs])).toEqual([
+      ['day', 24 * HOUR_MS],
+      ['day', 48 * HOUR_MS],
+      ['day', 72 * HOUR_MS],
+    ])
+  })
+
+  it('A workflow that goes on again and again without doing anything is complained of', async () => {
+    const idle = workflow('idle', { version: 1 }, (ctx, input: number) => ctx.continueWith(input + 1))
+    await expect(runWorkflow(idle, 1)).rejects.toThrow('has done nothing')
+  })
+
+  it('A failure undoes what its own generation did, and nothing before it', async () => {
+    const { tx, count } = openShop()
+    const twice = workflow(
+      'twice',
+      { version: 1, barrier, steps: [reserve] },
+      async (ctx, { sku }: { sku: string }): Promise<void> => {
+        await ctx.step(reserve, { sku })
+        const payload = { cents: 1 }
+        if (sku === 'pen') {
+          const undo = () => ({ to: refund, payload: { of: null } })
+          await ctx.call('charge', charge, { payload, undo })
+          return ctx.continueWith({ sku: 'cup' }, { keep: true })
+        }
+        await ctx.call('charge', charge, { payload })
+        throw new BranchFailure('no', { code: 'NO' })
+      },
+    )
+    expect(await runWorkflow(twice, { sku: 'pen' }, { answers, tx })).toMatchObject({ undone: ['reserve'] })
+    expect(count('stock')).toBe(1)
+  })
+
+  it('A signal that comes to a wait which a generation has dropped comes to the next one', async () => {
+    const listening = workflow('listening', { version: 1 }, async (ctx, input: number): Promise<unknown> => {
+      const approved = ctx.signal('approved', approval)
+      if (input === 2) return approved
+      await ctx.sleep('hour', HOUR_MS)
+      return ctx.continueWith(2)
+    })
+    const signals = [{ name: 'approved', payload: { by: 'kim' }, afterMs: 2 * HOUR_MS }]
+    expect(await runWorkflow(listening, 1, { signals })).toMatchObject({ result: { by: 'kim' } })
   })
 })

@@ -15,7 +15,7 @@ import { assertWorkflows } from '../../src/workflow/workflow.ts'
 import { callHandler, openShop, orderTwice, PLAN, STEP } from './shop.ts'
 
 const CUP = { ...STEP, step: 'reserve', input: { sku: 'cup' } }
-const ROW = '{"s":"reserve","i":{"sku":"cup"},"v":{"id":1}}'
+const ROW = '{"s":"reserve","w":1,"i":{"sku":"cup"},"v":{"id":1}}'
 
 describe('a plan call', () => {
   it('Without a grant a step is planned, and nothing runs', async () => {
@@ -129,7 +129,7 @@ describe('a step that is called by itself', () => {
     const shop = openShop()
     const noted = await callHandler([orderTwice(shop)], 'action', { ...STEP, step: 'note' })
     expect([noted.status, noted.body]).toEqual([200, undefined])
-    expect(shop.listRows()).toEqual([['~1', 'action', 'action', '{"s":"note"}']])
+    expect(shop.listRows()).toEqual([['~1', 'action', 'action', '{"s":"note","w":1}']])
   })
 
   it('A failing step is answered 409 with what it says, and leaves no row', async () => {
@@ -173,6 +173,23 @@ describe('a step that is called by itself', () => {
     const order = workflow('order', { version: 1, barrier: shop.barrier, steps: [odd] }, async () => 1)
     const { body: answer } = await callHandler([order], 'action', { ...STEP, step: 'odd' })
     expect([answer, shop.listRows()]).toEqual([{ code: 'BRANCH_ANSWER_INVALID' }, []])
+  })
+
+  it('Its input and its value have room beside each other', async () => {
+    const shop = openShop()
+    const text = 'x'.repeat(16_000)
+    const echo = step('echo', { do: (_tx: unknown, input: string) => input })
+    const order = workflow('order', { version: 1, barrier: shop.barrier, steps: [echo] }, async () => 1)
+    const ask = (input: string) => callHandler([order], 'action', { ...STEP, step: 'echo', input })
+    expect((await ask(text)).body).toBe(text)
+    expect((await ask(text)).headers['counterstep-barrier']).toBe('duplicate')
+    const large = await callHandler(
+      [order],
+      'action',
+      { ...STEP, step: 'echo', input: 'x'.repeat(17_000) },
+      '~2',
+    )
+    expect([large.status, large.body]).toEqual([500, { code: 'BRANCH_ANSWER_TOO_LARGE' }])
   })
 
   it('A step that awaits is refused behind SQLite when it runs, and an async one when the workflow is made', async () => {
@@ -267,6 +284,35 @@ describe('the undo of a step', () => {
     expect(shop.listReserved()).toEqual(['note'])
   })
 
+  it('It is that of the version which has run the step, whatever version the call names', async () => {
+    const shop = openShop()
+    const undone: string[] = []
+    const serve = (version: number) => {
+      const pack = step('pack', {
+        do: (_tx: unknown) => version,
+        undo: (_tx, _input, done) => void undone.push(`version ${version} undoes ${done}`),
+      })
+      return workflow('order', { version, barrier: shop.barrier, steps: [pack] }, async (ctx) =>
+        ctx.step(pack),
+      )
+    }
+    const both = [serve(1), serve(2)]
+    await callHandler([serve(1)], 'plan', { ...PLAN, grant: { from: 1, count: 8 } })
+    await callHandler(both, 'plan', { ...PLAN, grant: { from: 1, count: 8 } })
+    const gone = await callHandler([serve(2)], 'compensate', { ...STEP, version: 2 })
+    expect([gone.status, gone.body]).toEqual([500, { code: 'STEP_UNKNOWN' }])
+    expect((await callHandler(both, 'compensate', { ...STEP, version: 2 })).status).toBe(200)
+    expect(undone).toEqual(['version 1 undoes 1'])
+  })
+
+  it('A row of an older release names no version, and is undone by that of the call', async () => {
+    const shop = openShop()
+    await callHandler([orderTwice(shop)], 'action', CUP)
+    shop.database.prepare('UPDATE counterstep_barrier SET answer = ?').run(ROW.replace('"w":1,', ''))
+    expect((await callHandler([orderTwice(shop)], 'compensate', STEP)).status).toBe(200)
+    expect(shop.listReserved()).toEqual([])
+  })
+
   it('An undo that throws is asked again, and its row does not stay', async () => {
     const shop = openShop()
     await callHandler([orderTwice(shop)], 'action', CUP)
@@ -358,6 +404,56 @@ describe('steps under a grant', () => {
     expect([status, body]).toEqual([500, { code: 'STEP_ERROR' }])
     expect(error).toMatchObject({ message: expect.stringMatching(/^the step reserve.2 threw/) })
     expect(shop.listRows()).toEqual([['~1', 'action', 'action', ROW]])
+  })
+
+  it('A step that is not done yet has the plan asked again later, as no failure', async () => {
+    const shop = openShop()
+    const ship = step('ship', {
+      do: (_tx: unknown) => {
+        throw new BranchOngoing({ retryAfterMs: 7_000 })
+      },
+    })
+    const order = workflow(
+      'order',
+      { version: 1, barrier: shop.barrier, steps: [shop.reserve, ship] },
+      async (ctx) => {
+        await ctx.step(shop.reserve, { sku: 'cup' })
+        await ctx.step(ship)
+      },
+    )
+    const { status, body, headers, error } = await callHandler([order], 'plan', GRANTED)
+    expect([status, body, headers['retry-after'], error]).toEqual([
+      425,
+      { code: 'BRANCH_NOT_YET' },
+      '7',
+      undefined,
+    ])
+    expect(shop.listRows()).toEqual([['~1', 'action', 'action', ROW]])
+  })
+
+  it('A row of an earlier transaction of the same gid refuses the plan, which the function cannot catch', async () => {
+    const shop = openShop()
+    const DAY_MS = 86_400_000
+    const order = workflow(
+      'order',
+      { version: 1, barrier: shop.barrier, steps: [shop.reserve] },
+      async (ctx) => ctx.step(shop.reserve, { sku: 'cup' }).catch(() => 'another way'),
+    )
+    const ask = async (acceptedAt: number) => {
+      const url = '/workflows?gid=order-17&trans_type=workflow&branch_id=00&op=plan'
+      const headers = { 'counterstep-accepted-at': `${acceptedAt}` }
+      const { answer } = await answerWorkflow([order], { url, headers, payload: GRANTED })
+      return JSON.parse(answer.body ?? '').then
+    }
+    expect(await ask(Date.now() - 2 * DAY_MS)).toEqual({ done: { id: 1 } })
+    expect(await ask(Date.now())).toEqual({
+      refused: {
+        code: 'GID_REUSED',
+        message: expect.stringMatching(/^reserve: .*the gid was used before/),
+        id: 'reserve',
+      },
+    })
+    expect(shop.listReserved()).toEqual(['cup'])
   })
 
   it('A slot that another step has used, and one that is undone, refuse the plan', async () => {

@@ -115,6 +115,22 @@ for (const { name, serve } of [
       expect([silent.status, silent.text.includes('secret')]).toEqual([500, false])
     })
 
+    it('A plan that is refused is answered, and whoever wrote the code hears why', async () => {
+      const heard: unknown[] = []
+      const { barrier, reserve } = openShop()
+      const order = workflow('order', { version: 1, barrier, steps: [reserve] }, async () => {
+        await new Promise((resolve) => setTimeout(resolve, 60_000).unref())
+      })
+      for (const onError of [(error: unknown) => void heard.push(error), undefined]) {
+        const { status, text } = await send(await serve([order], onError), sign('plan', '00', PLAN))
+        expect([status, JSON.parse(text).then]).toMatchObject([
+          200,
+          { refused: { code: 'WORKFLOW_RULE_BROKEN' } },
+        ])
+      }
+      expect(heard).toMatchObject([{ name: 'WorkflowRefusedError', code: 'WORKFLOW_RULE_BROKEN' }])
+    })
+
     it('A list that cannot be served is refused at construction', async () => {
       await expect(serve([])).rejects.toThrow('at least one workflow')
     })

@@ -176,6 +176,11 @@ describe('a workflow that could never be served', () => {
       () => workflow('order', { version: 1, barrier, steps: [note, { ...note }] }, async () => 1),
       /two steps note/,
     ],
+    [
+      'a name that no server takes',
+      () => workflow('shop/order', { version: 1 }, async () => 1),
+      /shop\/order is no name of a workflow/,
+    ],
   ])('%s is refused when it is made', (_title, make, message) => {
     expect(make).toThrow(message)
   })

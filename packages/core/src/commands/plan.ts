@@ -2,14 +2,14 @@
  * Says what would follow from a command. The command is folded on a copy, and the rules themselves are asked again and again
  * for the next calls, each of which is taken as a success. Nothing is changed and nothing is called.
  */
-import type { PlannedCall, PlanView, PreviewRequest } from '@counterstep/protocol'
+import { OWN_CALL_ID, type PlannedCall, type PlanView, type PreviewRequest } from '@counterstep/protocol'
 import { findCallUrl } from '../record/find-call-url.ts'
 import { readServiceName } from '../record/service-name.ts'
 import { findEntry } from '../record/trail.ts'
 import { withoutQuery } from '../record/without-query.ts'
 import type { CallKey, Given, GivenCommand, TransactionEvent } from '../rules/events.ts'
 import { CHECK, findOp, listCalls, makeDue, mapOps, PARKED_OP_AT } from '../rules/op-progress.ts'
-import { CHECK_ID, CONFIRMATION } from '../rules/operator-ops.ts'
+import { CONFIRMATION } from '../rules/operator-ops.ts'
 import { withoutPause } from '../rules/pause.ts'
 import type { Rules } from '../rules/rules.ts'
 import { textHash } from '../text-hash.ts'
@@ -160,7 +160,7 @@ function hash(text: string): string {
 function toPlannedCall(transaction: Transaction, call: CallKey): PlannedCall {
   const url = findCallUrl(transaction, call)
   return {
-    branchId: call.branch === CHECK ? CHECK_ID : (getBranchTargets(transaction)[call.branch]?.id ?? ''),
+    branchId: call.branch === CHECK ? OWN_CALL_ID : (getBranchTargets(transaction)[call.branch]?.id ?? ''),
     op: call.op,
     ...(url === undefined || url === '' ? {} : { url: withoutQuery(url) }),
     ran: tellRan(transaction, call),

@@ -1,5 +1,5 @@
 import type { BranchId, Gid, Kind, Op, Result } from '@counterstep/protocol'
-import type { Definition } from '../definition.ts'
+import type { Definition, TraceContext } from '../definition.ts'
 
 /** One call to a branch. The caller makes one attempt and never retries by itself. */
 export interface BranchCall {
@@ -27,6 +27,10 @@ export interface BranchCall {
    * The answer must carry the whole body if the body has at most this number of bytes. Absent: an excerpt is enough.
    */
   readonly bodyBytesKept?: number
+  /** The call hands this on under a new span id, if it has no `traceparent` of its own. */
+  readonly trace?: TraceContext
+  /** The span of the call itself, which goes before `trace`. It is handed on as it is. */
+  readonly span?: TraceContext
 }
 
 export interface BranchAnswer {
@@ -35,7 +39,7 @@ export interface BranchAnswer {
   /** The body as text, at most ANSWER_BYTES_MAX bytes of it. */
   readonly excerpt?: string
   /**
-   * The whole body as text, where the call asked for it. It is absent if the body is longer than what was asked for, is
+   * The whole body of a success or a failure as text, where the call asked for it. It is absent if the body is longer, is
    * packed, did not come whole or is not UTF-8.
    */
   readonly body?: string

@@ -15,8 +15,10 @@ import {
   PLAN,
   someOp,
 } from '../rules/op-progress.ts'
+import { findLostAnswer } from '../rules/workflow-steps.ts'
 import { hasRested } from '../run/rest-mark.ts'
 import { isFinal, type OpProgress, type Transaction, type WorkflowTransaction } from '../transaction.ts'
+import { JOURNAL_FULL } from '../values/keep-values.ts'
 import { findCallUrl } from './find-call-url.ts'
 import { readServiceName } from './service-name.ts'
 
@@ -58,7 +60,16 @@ function describeProblem(transaction: Transaction): Pick<Trouble, 'problem' | 'a
 function describeMark(transaction: Transaction): Pick<Trouble, 'problem'> {
   if (isUnsendable(transaction)) return { problem: '– value-unusable' }
   if (waitsForHands(transaction)) return { problem: '– by-hand' }
+  if (hasLostAnswer(transaction)) return { problem: `– ${JOURNAL_FULL}` }
   return hasRested(transaction) ? { problem: '– no-progress' } : {}
+}
+
+function hasLostAnswer(transaction: Transaction): boolean {
+  return (
+    transaction.kind === 'workflow' &&
+    transaction.status === 'submitted' &&
+    findLostAnswer(transaction) !== undefined
+  )
 }
 
 /** Finds the op to name: one at which a person should look, else the one with the most attempts. */

@@ -8,15 +8,18 @@ import {
   type Gid,
   type OpState,
   type PauseView,
+  readSlot,
   type Status,
 } from '@counterstep/protocol'
-import type { Definition, MessageCheck, TccBranch } from '../definition.ts'
+import type { CompensationContent, Definition, MessageCheck, TccBranch } from '../definition.ts'
 import { AssertionError, assert } from '../errors.ts'
 import type { StoredTransaction } from '../ports/store.ts'
+import { hasEnded, isSeal } from '../rules/workflow-steps.ts'
 import {
   type AbortDecision,
   type Edit,
   firstPlan,
+  type Generation,
   hasStages,
   hasSteps,
   IDLE,
@@ -37,16 +40,23 @@ import {
 import { isByHand, isListOfEdits, isPause, isTrail } from './operator-record.ts'
 
 /** The newest format that this code reads. It is raised when older code could not read what this code writes. */
-export const FORMAT = 6
+export const FORMAT = 7
 
 /**
  * Returns the oldest format that has such a record. The first format has sagas without `wordsCount`, the third one added
  * values, and the fourth one waits and roles. The fifth one has what operators commanded: older code would drop the trail
  * with its next save, call what is paused, and send the old request in place of an edited one. The sixth
- * one has workflows.
+ * one has workflows, and the seventh one their later generations: older code would give slots a second time.
  */
-export function toFormat({ definition, trail }: Pick<Transaction, 'definition' | 'trail'>): number {
-  if (definition.kind === 'workflow') return 6
+export function toFormat({
+  definition,
+  trail,
+  generation,
+  plan,
+}: Pick<Transaction, 'definition' | 'trail'> &
+  Partial<Pick<WorkflowTransaction, 'generation' | 'plan'>>): number {
+  if (definition.kind === 'workflow')
+    return generation === undefined && plan?.continueWith === undefined ? 6 : 7
   if (trail !== undefined) return 5
   if (definition.kind === 'saga' && hasStages(definition)) return 4
   if (definition.kind === 'saga' && definition.values !== undefined) return 3
@@ -79,6 +89,7 @@ interface ProgressRecord {
 }
 
 type WorkflowRecord = Pick<WorkflowTransaction, 'steps' | 'plan' | 'order' | 'seenAt'> & {
+  readonly generation?: Generation | undefined
   readonly granted?: number | undefined
   readonly version?: number | undefined
   readonly result?: string | undefined
@@ -134,14 +145,16 @@ export function encodeProgress(transaction: Transaction): string {
 function encodeWorkflow({
   steps,
   plan,
+  generation,
   order,
   seenAt,
   granted,
   version,
   result,
 }: WorkflowTransaction): WorkflowRecord | undefined {
-  if (plan.number === 1 && plan.call === IDLE && steps.length === 0) return undefined
-  return { steps, plan, order, seenAt, granted, version, result }
+  if (generation === undefined && plan.number === 1 && plan.call === IDLE && steps.length === 0)
+    return undefined
+  return { steps, plan, generation, order, seenAt, granted, version, result }
 }
 
 function encodeBranches(transaction: Transaction): readonly BranchRecord[] {
@@ -247,6 +260,7 @@ function decodeKind(
       const {
         steps = [],
         plan = firstPlan(createdAt + (definition.delayMs ?? 0)),
+        generation,
         order = [],
         seenAt = [],
         granted = definition.grants,
@@ -259,6 +273,7 @@ function decodeKind(
         steps,
         branches: steps.map((_, position) => decodeSagaBranch(b[position])),
         plan: { ...plan, call: decodeOp(plan.call) },
+        ...(generation === undefined ? {} : { generation }),
         order,
         seenAt,
         ...(granted === undefined ? {} : { granted }),
@@ -319,12 +334,17 @@ const STATES: readonly unknown[] = [
 function assertShape(definition: Definition, record: ProgressRecord): void {
   assert(isObject(definition.retry) && hasBranches(definition), 'the definition is not one of a known kind')
   const { b = [], r = [], q, n = 0, s = [], w, abort, attention, trail, paused, edits } = record
+  assert(Array.isArray(b) && b.every(isBranchRecord) && isOpRecord(q), 'the progress of a branch is not one')
   assert(w === undefined || isWorkflow(w), 'what a workflow has planned is not a list of steps')
+  assert(
+    definition.kind !== 'workflow' || b.length <= (w?.steps.length ?? 0),
+    'the progress of a step is there without the step',
+  )
+  assert(w === undefined || isJournal(w, b), 'the journal of a workflow is not one')
   assert(
     w === undefined || hasGrants(definition) === (w.granted !== undefined),
     'the grant of a plan is missing',
   )
-  assert(Array.isArray(b) && b.every(isBranchRecord) && isOpRecord(q), 'the progress of a branch is not one')
   assert(
     b.every((branch, position) => isOpenWait(definition, w, branch, position)),
     'an op is open that waits for nothing, or for ever',
@@ -407,35 +427,84 @@ function isPositive(value: unknown): boolean {
 
 function isWorkflow(value: unknown): boolean {
   if (!isObject(value)) return false
-  const { steps, plan, order, seenAt, granted = 1 } = value as Partial<WorkflowRecord>
+  const {
+    steps,
+    plan,
+    generation,
+    order,
+    seenAt,
+    granted = 1,
+    version = 1,
+    result,
+  } = value as Partial<WorkflowRecord>
   return (
     Array.isArray(steps) &&
     steps.every(isStep) &&
     isObject(plan) &&
-    [plan.number, plan.seen, plan.at].every(Number.isInteger) &&
+    isPositive(plan.number) &&
+    [plan.seen, plan.at].every(Number.isInteger) &&
     isOpRecord(plan.call) &&
     (plan.until === undefined || ['now', 'any', 'all', 'end'].includes(plan.until)) &&
-    Array.isArray(order) &&
-    order.every((position) => Number.isInteger(position) && position < steps.length) &&
-    Array.isArray(seenAt) &&
-    seenAt.every(Number.isInteger) &&
-    isPositive(granted)
+    (plan.continueWith === undefined || (isJson(plan.continueWith) && plan.until === 'end')) &&
+    (generation === undefined || isGeneration(generation)) &&
+    [order, seenAt].every((list) => Array.isArray(list) && list.every(Number.isInteger)) &&
+    isPositive(granted) &&
+    isPositive(version) &&
+    (result === undefined || isJson(result))
   )
+}
+
+/** Each entry is a step that has ended, and is there once. A plan call brings the first of them, each with its instant. */
+function isJournal({ steps, plan, order, seenAt }: WorkflowRecord, b: readonly BranchRecord[]): boolean {
+  const isEntry = (position: number) => hasEnded(b[position]?.a) && !isSeal(steps[position])
+  const { seen } = plan
+  return (
+    order.every(isEntry) &&
+    new Set(order).size === order.length &&
+    seen >= 0 &&
+    seen <= order.length &&
+    seenAt.length === seen
+  )
+}
+
+/** A slot that is guessed too low would be given a second time. */
+function isGeneration(value: unknown): boolean {
+  if (!isObject(value)) return false
+  const { number = 0, at, input, slots } = value as Partial<Generation>
+  return isPositive(number - 1) && [at, slots].every(Number.isInteger) && isJson(input)
+}
+
+function isJson(text: unknown): boolean {
+  if (typeof text !== 'string') return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function isStep(value: unknown): boolean {
   if (!isObject(value)) return false
-  const { id, is, branch, kept, rank, local } = value as Partial<WorkflowStep>
+  const { id, is, name = '', branch, kept, rank, local } = value as Partial<WorkflowStep>
+  if (!isObject(branch)) return false
+  const { action, compensation = '', compensationContent = branch } = branch
   return (
-    typeof id === 'string' &&
-    typeof is === 'string' &&
-    isObject(branch) &&
-    typeof branch.action === 'string' &&
+    [id, is, name, branch.id, action, compensation].every((text) => typeof text === 'string') &&
+    isContent(branch) &&
+    isContent(compensationContent) &&
     (branch.wait === undefined || isWait(branch.wait)) &&
     Array.isArray(kept) &&
+    kept.every((pointer) => typeof pointer === 'string') &&
     Number.isInteger(rank) &&
-    (local === undefined || (isLocal(local) && SLOT.test(branch.id)))
+    (local === undefined || (isLocal(local) && readSlot(branch.id) !== undefined))
   )
+}
+
+function isContent(value: unknown): boolean {
+  if (!isObject(value)) return false
+  const { body, contentType, headers } = value as Partial<CompensationContent>
+  return typeof body === 'string' && typeof contentType === 'string' && isObject(headers)
 }
 
 /** A slot that may have run without its seal would be forgotten, so nothing about it is guessed. */
@@ -446,8 +515,6 @@ function isLocal(value: unknown): boolean {
     typeof hasUndo === 'boolean' && (granted === undefined || granted === 'ran' || granted === 'may-have-run')
   )
 }
-
-const SLOT = /^~[1-9]\d*$/
 
 function isListOfLists(value: unknown): boolean {
   return Array.isArray(value) && value.every(Array.isArray)
@@ -487,12 +554,14 @@ function isOpRecord(value: unknown): boolean {
     values = [],
     runs = [],
     byHand,
+    failure = '',
   } = value as Partial<OpProgress>
   return (
     STATES.includes(state) &&
     Number.isInteger(attempts) &&
     typeof nextAt === 'number' &&
     (byHand === undefined || isByHand(byHand)) &&
+    typeof failure === 'string' &&
     Array.isArray(values) &&
     values.every((each) => each === null || typeof each === 'string') &&
     Array.isArray(runs) &&

@@ -16,12 +16,13 @@ export function viewWorkflow(
   durableStatus: Status,
   plan: OpView,
 ): Pick<TransactionView, 'workflow' | 'plan' | 'result'> {
-  const { definition, steps, plan: inHand, version, result } = workflow
+  const { definition, steps, plan: inHand, generation, version, result } = workflow
   return {
     workflow: {
       name: definition.workflow,
       ...(version === undefined ? {} : { version }),
-      generation: 1,
+      generation: generation?.number ?? 1,
+      ...(generation === undefined ? {} : { generationAt: generation.at }),
       plan: inHand.number,
       ...(inHand.until === undefined || inHand.until === 'end' ? {} : { waitsFor: inHand.until }),
       steps: steps.filter((step) => !isSeal(step)).length,
@@ -42,7 +43,7 @@ export function viewStep(
 ): Pick<BranchView, 'is' | 'name' | 'stepId' | 'rank'> {
   const step = steps[position]
   if (step === undefined) return {}
-  const { id, is, name, rank, local } = step
+  const { id, is, name, rank, branch } = step
   if (isSeal(step)) return { is, rank, name: `${id} (may have run)` }
-  return { is, rank, ...(name === undefined ? {} : { name }), ...(local === undefined ? {} : { stepId: id }) }
+  return { is, rank, ...(name === undefined ? {} : { name }), ...(branch.id === id ? {} : { stepId: id }) }
 }

@@ -16,6 +16,7 @@ import { findOp, PARKED_OP_AT } from '../rules/op-progress.ts'
 import { deadlineAt } from '../rules/saga-effects.ts'
 import { tccDeadlineAt } from '../rules/tcc.ts'
 import { isSeal, toSaga } from '../rules/workflow-steps.ts'
+import { getTraceId } from '../submission/read-trace-context.ts'
 import {
   type AbortDecision,
   type CalledOp,
@@ -29,6 +30,7 @@ import {
 } from '../transaction.ts'
 import { buildOutput } from '../values/build-request.ts'
 import type { Writable } from '../writable.ts'
+import { cleanText } from './clean-text.ts'
 import { describeTrouble } from './describe-trouble.ts'
 import { findEdit } from './edits.ts'
 import { readServiceName } from './service-name.ts'
@@ -38,12 +40,6 @@ import { withoutQuery } from './without-query.ts'
 
 /** A longer text is not parsed, because no answer and no reason is stored beyond its limit. */
 const ANSWERED_PROBLEM_LENGTH_MAX = Math.max(ANSWER_BYTES_MAX, REASON_LENGTH_MAX)
-
-/**
- * Signs that may rewrite a line of a terminal or turn the direction of a text. Where they are escaped in JSON, the
- * cleaning of excerpts does not see them.
- */
-const HARMFUL_SIGNS = /[^\P{Cc}\t\n]|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 
 interface Problem {
   readonly code?: string
@@ -76,6 +72,7 @@ export function viewTransaction(
     ...(finished ? { finishedAt: transaction.finishedAt } : {}),
     ...(definition.name === undefined ? {} : { name: definition.name }),
     ...(definition.tags === undefined ? {} : { tags: definition.tags }),
+    ...(definition.trace === undefined ? {} : { traceId: getTraceId(definition.trace) }),
     ...(problem === undefined ? {} : { problem }),
     ...(attention === undefined ? {} : { attention }),
     ...viewCommands(durable),
@@ -283,8 +280,4 @@ function readProblem(text: string | undefined): Problem {
   return typeof message === 'string'
     ? { code: cleanText(code), message: cleanText(message) }
     : { code: cleanText(code) }
-}
-
-function cleanText(text: string): string {
-  return text.replace(HARMFUL_SIGNS, '\u{fffd}')
 }

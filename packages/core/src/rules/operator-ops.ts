@@ -1,4 +1,5 @@
 /** Finds the op that a command names, and says whether it may be skipped, edited or retried now. */
+import { OWN_CALL_ID } from '@counterstep/protocol'
 import { changesEffect } from '../record/edits.ts'
 import {
   type CalledOp,
@@ -11,8 +12,6 @@ import type { CallKey, OpCommand, OpName } from './events.ts'
 import { CHECK, findOp } from './op-progress.ts'
 import { havePredecessorsSucceeded } from './saga-graph.ts'
 
-/** The id under which a query-back is shown. It belongs to no branch. */
-export const CHECK_ID = '00'
 /** The one text by which an operator confirms that no call of an op took effect. */
 export const CONFIRMATION = 'no-call-took-effect'
 
@@ -28,7 +27,7 @@ export interface FoundOp {
 }
 
 export function findNamedOp(transaction: Transaction, { branchId, op }: OpName): FoundOp | undefined {
-  const isCheck = transaction.kind === 'message' && op === 'msg' && branchId === CHECK_ID
+  const isCheck = transaction.kind === 'message' && op === 'msg' && branchId === OWN_CALL_ID
   const branch = isCheck ? CHECK : getBranchTargets(transaction).findIndex(({ id }) => id === branchId)
   if ((branch === -1 && !isCheck) || !hasOp(transaction, branch, op)) return undefined
   const call = { branch, op: op as CalledOp }

@@ -107,6 +107,10 @@ function applySignal(saga: Unfinished, signal: Signal, now: number): Folded {
   return { next: addSignal(saga, signal, now), durability: 'strong' }
 }
 
+/**
+ * Backward, no answer to an action ends the saga: the abort decision may not be durable yet, and then each compensation may have
+ * been declared done. The end follows from the time, once the decision is durable.
+ */
 function applyActionAnswer(saga: Unfinished, progress: OpProgress, event: Answered, now: number): Folded {
   const { call, answer } = event
   const { branch } = call
@@ -116,13 +120,13 @@ function applyActionAnswer(saga: Unfinished, progress: OpProgress, event: Answer
     const next = applyOp(saga, event, succeedWithValues(saga, branch, progress, answer.body), now)
     // A request is built from these values, so they are durable before it is sent.
     const durability = isProducer(saga, branch) ? 'strong' : answerDurability(saga)
-    if (next.status === 'aborting') return finishIfUndone(next, durability, now)
+    if (next.status === 'aborting') return { next, durability }
     return finishIfDone(next, durability, now)
   }
   // A retriable comes after the point of no return, so its failure counts as unknown.
   if (result === 'failure' && role !== 'retriable') {
     const next = applyOp(saga, event, { ...progress, state: 'failed' }, now)
-    if (next.status === 'aborting') return finishIfUndone(next, answerDurability(next), now)
+    if (next.status === 'aborting') return { next, durability: answerDurability(next) }
     // After the mark of no return only the pivot can fail, and if it has failed, the saga can still be undone.
     return decideAbort(withoutMark(next), { cause: 'branch-failed', branch }, now)
   }
@@ -133,7 +137,7 @@ function applyActionAnswer(saga: Unfinished, progress: OpProgress, event: Answer
   // Backward, an action is not called again: its compensation follows, whatever the action did.
   if (saga.status === 'aborting') {
     const next = applyOp(saga, event, { ...progress, state: 'idle' }, now)
-    return finishIfUndone(next, answerDurability(saga), now)
+    return { next, durability: answerDurability(saga) }
   }
   const waiting = waitAgain(saga, progress, event, now)
   const next = applyOp(saga, event, waiting, now)
@@ -164,12 +168,12 @@ function findAttention(saga: SagaTransaction, progress: OpProgress, event: Answe
     : attentionReason(saga, progress, event)
 }
 
-/** Backward, an action that was not sent is never sent, and its compensation no longer waits for it. */
+/** Backward, an action that was not sent is never sent, and its compensation no longer waits for it. This is no end either. */
 function applyHeldBack(saga: Unfinished, event: HeldBack, now: number): Folded {
   const next = holdBackCalls(saga, event, now)
   if (next === saga) return ignoreEvent(saga)
-  const isForward = next.status === 'submitted'
-  return afterTime(isForward ? next : { ...next, branches: next.branches.map(giveUpAction) }, 'none', now)
+  if (next.status === 'submitted') return afterTime(next, 'none', now)
+  return { next: { ...next, branches: next.branches.map(giveUpAction) }, durability: 'none' }
 }
 
 /** A compensation is never given up. The answer failure counts as unknown, and a person is told. */

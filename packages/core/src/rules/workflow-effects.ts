@@ -3,6 +3,7 @@
  * that has failed, and the plan. Backward, it compensates the steps that were planned last first.
  */
 import {
+  findAcceptedAt,
   isFinal,
   type OpProgress,
   type SagaOp,
@@ -14,7 +15,7 @@ import type { CallKey, TransactionEffect } from './events.ts'
 import { PARKED_OP_AT, PLAN } from './op-progress.ts'
 import { findTimedOutWait, findWaitEnd } from './saga-waits.ts'
 import { mayOpenPlan } from './workflow-plan.ts'
-import { isDone, isUndone, needsUndo, toSaga } from './workflow-steps.ts'
+import { findLostAnswer, isDone, isUndone, needsUndo, toSaga } from './workflow-steps.ts'
 
 type Submitted = Extract<WorkflowTransaction, { readonly status: 'submitted' }>
 type Aborting = Extract<WorkflowTransaction, { readonly status: 'aborting' }>
@@ -110,11 +111,13 @@ function findWake(workflow: Submitted, now: number): number | undefined {
   if (isDone(workflow) || mayOpenPlan(workflow)) return now
   // Once the code has returned, only compensations are missing, and they are never given up.
   if (workflow.plan.until === 'end') return undefined
+  // A workflow that has lost an answer waits for a person.
+  const parkedAt = findLostAnswer(workflow) === undefined ? undefined : PARKED_OP_AT
   const deadline = workflow.noReturnAt === undefined ? workflowDeadlineAt(workflow) : undefined
-  if (workflow.steps.every(({ branch }) => branch.wait === undefined)) return deadline
+  let wakeAt = earlier(deadline, parkedAt)
+  if (workflow.steps.every(({ branch }) => branch.wait === undefined)) return wakeAt
   const saga = toSaga(workflow) as Extract<SagaTransaction, { readonly status: 'submitted' }>
   if (findTimedOutWait(saga) !== undefined) return now
-  let wakeAt = deadline
   for (const [position, { branch }] of workflow.steps.entries()) {
     const action = workflow.branches[position]?.action
     if (branch.wait === undefined) continue
@@ -151,12 +154,14 @@ export function findUnbuildable(
   return undefined
 }
 
-export function workflowStartAt({ createdAt, definition }: WorkflowTransaction): number {
-  return createdAt + (definition.delayMs ?? 0)
+export function workflowStartAt({ createdAt, definition, generation }: WorkflowTransaction): number {
+  return generation?.at ?? createdAt + (definition.delayMs ?? 0)
 }
 
-export function workflowDeadlineAt({ createdAt, definition }: WorkflowTransaction): number | undefined {
-  return definition.deadlineMs === undefined ? undefined : createdAt + definition.deadlineMs
+/** It counts from the begin of the generation. */
+export function workflowDeadlineAt(workflow: WorkflowTransaction): number | undefined {
+  const { deadlineMs } = workflow.definition
+  return deadlineMs === undefined ? undefined : findAcceptedAt(workflow) + deadlineMs
 }
 
 function earlier(a: number | undefined, b: number | undefined): number | undefined {

@@ -1,5 +1,5 @@
 /** Opens the plans of a workflow, and carries out what they were answered. */
-import { ANSWER_BYTES_MAX, JOURNAL_BYTES_MAX, type PlanFailure, STEPS_MAX } from '@counterstep/protocol'
+import { GENERATIONS_MAX, JOURNAL_BYTES_MAX, type PlanFailure, STEPS_MAX } from '@counterstep/protocol'
 import {
   IDLE,
   type OpProgress,
@@ -9,9 +9,15 @@ import {
   type WorkflowStep,
   type WorkflowTransaction,
 } from '../transaction.ts'
-import { countBytes } from '../values/count-bytes.ts'
-import { grantMore, sealGranted } from './workflow-slots.ts'
-import { countJournalBytes, hasEnded, isSeal, withEnds } from './workflow-steps.ts'
+import { findGrant, grantMore, sealGranted } from './workflow-slots.ts'
+import {
+  countEntryBytes,
+  countJournalBytes,
+  findLostAnswer,
+  hasEnded,
+  isSeal,
+  withEnds,
+} from './workflow-steps.ts'
 
 type Submitted = Extract<WorkflowTransaction, { readonly status: 'submitted' }>
 
@@ -40,9 +46,13 @@ export type PlanEnd =
   | { readonly type: 'done'; readonly result: string }
   | { readonly type: 'failed'; readonly failure: PlanFailure }
   | { readonly type: 'refused'; readonly failure: PlanFailure }
+  /** It has the input of the next generation, as JSON. */
+  | { readonly type: 'continue'; readonly input: string }
 
-/** Tells whether the next plan may be opened: the last one was accepted, and what it waits for has come. */
-export function mayOpenPlan({ branches, order, plan }: WorkflowTransaction): boolean {
+/** Tells whether the next plan may be opened: the last one was accepted, what it waits for has come, and no answer is lost. */
+export function mayOpenPlan(workflow: WorkflowTransaction): boolean {
+  const { branches, order, plan } = workflow
+  if (findLostAnswer(workflow) !== undefined) return false
   switch (plan.until) {
     case 'now':
       return true
@@ -62,11 +72,16 @@ export function mayOpenPlan({ branches, order, plan }: WorkflowTransaction): boo
  * Opens the next plan. If its call has a grant it may have an effect, so this has to be a strong change: whichever node makes
  * the call, makes the same one. Otherwise it is lazy. If the process dies before it is saved, the plan is opened anew, with what
  * is known then.
+ *
+ * Where the plan before asked for it at once, and has left slots of its grant, another attempt of its call may have gone further.
+ * So the next call brings nothing that has ended since: with it the code might ask for another step under the same slot.
  */
 export function openPlan(workflow: Submitted, now: number): Submitted {
   const { plan, order } = workflow
-  const next: PlanInHand = { number: plan.number + 1, seen: order.length, at: now, call: IDLE }
-  const seenAt = [...workflow.seenAt, ...order.slice(workflow.seenAt.length).map(() => now)]
+  const goesOn = plan.until === 'now' && findGrant(workflow).count > 0
+  const seen = goesOn ? plan.seen : order.length
+  const next: PlanInHand = { number: plan.number + 1, seen, at: now, call: IDLE }
+  const seenAt = [...workflow.seenAt, ...order.slice(workflow.seenAt.length, seen).map(() => now)]
   return { ...workflow, ...grantMore(workflow), plan: next, seenAt, updatedAt: now }
 }
 
@@ -82,7 +97,9 @@ export function findPlanFault(workflow: Submitted, { ran, next, outcome, number 
   const hasCallPending = steps.some(
     ({ branch }, position) => branch.wait === undefined && !hasEnded(branches[position]?.action),
   )
-  if (outcome.type === 'done' && hasCallPending) return 'it is done while a step is pending'
+  const isEnd = outcome.type === 'done' || outcome.type === 'continue'
+  if (isEnd && hasCallPending) return 'it is done while a step is pending'
+  if (outcome.type === 'continue') return refuseContinue(workflow, added)
   if (outcome.type !== 'wait') return outcome.type === 'failed' ? refuseFailure(workflow) : undefined
   if (outcome.until === 'now' && added.length === 0) return 'it adds nothing and asks again'
   const seen = new Set(order.slice(0, plan.seen))
@@ -118,19 +135,29 @@ function refuseFailure({ noReturnAt }: Submitted): string | undefined {
   return noReturnAt === undefined ? undefined : 'it failed after the point of no return'
 }
 
-/** A pivot stands alone beside timers. Behind it there is nothing that would have to be undone. */
+/** Behind its pivot a workflow has nothing left that could be kept, and it would get a second pivot. */
+function refuseContinue(
+  { noReturnAt, generation, steps }: Submitted,
+  added: readonly WorkflowStep[],
+): string | undefined {
+  // Such a function would begin one generation after the other without a pause.
+  if (generation !== undefined && steps.length + added.length === 0) return 'its generation has done nothing'
+  if (noReturnAt !== undefined) return 'it goes on as a new generation after the point of no return'
+  return generation?.number === GENERATIONS_MAX ? `there are over ${GENERATIONS_MAX} generations` : undefined
+}
+
+/** A pivot stands alone beside waits that cannot fail. Behind it there is nothing that would have to be undone. */
 function findPivotFault(
   { steps, branches, noReturnAt }: Submitted,
   next: readonly WorkflowStep[],
 ): string | undefined {
-  const called = next.filter(({ branch }) => branch.wait?.type !== 'ms' && branch.wait?.type !== 'until')
+  const called = next.filter((step) => !isSureWait(step))
   const hasPivot = called.some(({ branch }) => branch.role === 'pivot')
   if (noReturnAt === undefined) {
     if (called.some(({ branch }) => branch.role === 'retriable')) return 'a retriable comes before the pivot'
     if (!hasPivot) return undefined
     const isPending = steps.some(
-      ({ branch }, position) =>
-        branch.wait?.type !== 'ms' && branch.wait?.type !== 'until' && !hasEnded(branches[position]?.action),
+      (step, position) => !isSureWait(step) && !hasEnded(branches[position]?.action),
     )
     return called.length > 1 || isPending ? 'a pivot stands beside other steps' : undefined
   }
@@ -138,31 +165,38 @@ function findPivotFault(
     ({ branch }, position) => branch.role === 'pivot' && !hasEnded(branches[position]?.action),
   )
   if (hasPivotPending) return called.length > 0 ? 'a step stands beside the pivot' : undefined
-  const isSure = called.every(
-    ({ branch: { role, wait } }) =>
-      role === 'retriable' || (wait?.type === 'signal' && wait.onTimeout === 'continue'),
-  )
+  const isSure = called.every(({ branch: { role } }) => role === 'retriable')
   return isSure ? undefined : 'a step after the pivot could have to be undone'
 }
 
-/** Says how many bytes are left for the journal, as far as this plan has seen it: all calls of a plan say the same. */
-export function countBytesLeft({ steps, branches, order, plan }: WorkflowTransaction): number {
-  const seen = order.slice(0, plan.seen).flatMap((position) => branches[position] ?? [])
-  return Math.max(0, JOURNAL_BYTES_MAX - countJournalBytes({ steps, branches: seen }))
+/** A wait for a time cannot fail, nor can one for a signal that goes on at its timeout. */
+function isSureWait({ branch: { wait } }: WorkflowStep): boolean {
+  return wait !== undefined && (wait.type !== 'signal' || wait.onTimeout === 'continue')
 }
 
-/** Tells whether the journal has no room for the plan. */
-export function isJournalFull(workflow: Submitted, { ran, next }: Plan): boolean {
+/** Says how many bytes are left for the journal, as far as this plan has seen it: all calls of a plan say the same. */
+export function countBytesLeft(workflow: WorkflowTransaction): number {
+  const { branches, order, plan } = workflow
+  const seen = order.slice(0, plan.seen).flatMap((position) => branches[position] ?? [])
+  return Math.max(0, JOURNAL_BYTES_MAX - countJournalBytes({ ...workflow, branches: seen }))
+}
+
+/** Tells whether the journal has no room for the plan. One that begins a new generation drops it. */
+export function isJournalFull(workflow: Submitted, { ran, next, outcome }: Plan): boolean {
+  if (outcome.type === 'continue') return false
   const steps = [...ran.map(({ step }) => step), ...next]
-  const branches = ran.map(toRan)
-  return countJournalBytes({ steps, branches }) + countJournalBytes(workflow) > JOURNAL_BYTES_MAX
+  const branches = ran.map((each) => toRan(each, false))
+  return countEntryBytes({ steps, branches }) + countJournalBytes(workflow) > JOURNAL_BYTES_MAX
 }
 
 /**
  * Takes over an accepted plan. What the code itself has run comes right behind what this plan call had seen, before whatever
  * has ended meanwhile: a replay meets it in the order in which the code did.
  */
-export function acceptPlan(workflow: Submitted, call: OpProgress, plan: Plan, now: number): Submitted {
+export function acceptPlan(workflow: Submitted, progress: OpProgress, plan: Plan, now: number): Submitted {
+  // The answer of a plan has the payloads of its steps, which no view shows; all that counts of it is carried out.
+  const { answer, ...call } = progress
+  const ran = plan.ran.map((each) => toRan(each, answer !== undefined))
   const { steps, branches, order, plan: before, version = plan.version } = workflow
   const first = steps.length
   const ranPositions = plan.ran.map((_, index) => first + index)
@@ -176,12 +210,13 @@ export function acceptPlan(workflow: Submitted, call: OpProgress, plan: Plan, no
       plan.ran.length + plan.next.length === 0
         ? steps
         : [...steps, ...plan.ran.map(({ step }) => step), ...plan.next],
-    branches: [...branches, ...plan.ran.map(toRan), ...plan.next.map(() => UNTOUCHED)],
+    branches: [...branches, ...ran, ...plan.next.map(() => UNTOUCHED)],
     order: [...order.slice(0, before.seen), ...ranPositions, ...order.slice(before.seen)],
     plan: {
       ...before,
       ...{ seen, call, until: plan.outcome.type === 'wait' ? plan.outcome.until : 'end' },
       ...(hasFailed ? { hasFailedWithin: true as const } : {}),
+      ...(plan.outcome.type === 'continue' ? { continueWith: plan.outcome.input } : {}),
     },
     seenAt: [...workflow.seenAt, ...ranPositions.map(() => before.at)],
     updatedAt: now,
@@ -198,18 +233,14 @@ export function isFailedStep({ step, failure }: RanStep): boolean {
   return step.local !== undefined && failure !== undefined
 }
 
-function toRan({ value, failure }: RanStep): SagaBranchProgress {
+/** A failure is shown where people are shown what is answered. */
+function toRan({ value, failure }: RanStep, isShown: boolean): SagaBranchProgress {
   const action: OpProgress =
     failure === undefined
       ? { ...IDLE, state: 'succeeded', values: [value ?? null] }
-      : { ...IDLE, state: 'failed', result: 'failure', answer: writeFailure(failure) }
+      : {
+          ...{ ...IDLE, state: 'failed', result: 'failure', failure: JSON.stringify(failure) },
+          ...(isShown ? { answer: JSON.stringify({ code: failure.code, message: failure.message }) } : {}),
+        }
   return { ...UNTOUCHED, action }
-}
-
-/** A text that is cut could not be read again, so details for which there is no room are left out. */
-function writeFailure({ code, message, details }: PlanFailure): string {
-  const short = JSON.stringify({ code, message })
-  if (details === undefined) return short
-  const whole = JSON.stringify({ code, message, details })
-  return countBytes(whole) > ANSWER_BYTES_MAX ? short : whole
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { buildRow } from '../../test/sagas.ts'
-import { call, local, ran, startWorkflow, timer, WorkflowFixture } from '../../test/workflows.ts'
+import { call, local, ran, signalWait, startWorkflow, timer, WorkflowFixture } from '../../test/workflows.ts'
 import { decodeTransaction, encodeProgress } from '../record/record.ts'
 import { viewTransaction } from '../record/view.ts'
 import type { WorkflowTransaction } from '../transaction.ts'
@@ -9,7 +9,7 @@ import { RULES } from './rules.ts'
 
 const BAD_PLAN = /^the plan cannot be carried out: /
 const NO = { value: undefined, failed: { code: 'NO', message: 'not today' } }
-const GRANTS = { grants: 3 }
+const GRANTS = { version: 1, grants: 3 }
 
 /** A workflow whose first plan has named these steps, with a grant for the second. */
 function planned(...next: readonly object[]): WorkflowFixture {
@@ -85,7 +85,7 @@ describe('a grant', () => {
     [20, 3],
   ] as const) {
     it(`makes ${steps} local steps cost ${plans} calls and ${plans} writes behind the accept`, () => {
-      const fixture = WorkflowFixture.accepted({ grants: 8 })
+      const fixture = WorkflowFixture.accepted({ ...GRANTS, grants: 8 })
       let calls = 0
       for (let done = 0; done < steps; ) {
         expect(fixture.calls).toEqual([`plan ${++calls}`])
@@ -128,7 +128,7 @@ describe('a step that ran within a plan call', () => {
   })
 
   it('is undone alone, and after the steps that the same answer has named', () => {
-    const fixture = WorkflowFixture.accepted({ grants: 2 })
+    const fixture = WorkflowFixture.accepted({ ...GRANTS, grants: 2 })
     fixture.plan({ ran: [ran('a', 1), ran('b', 2)], next: [call('c'), call('d')] }, 'all').saved()
     fixture.answer('c', 'action', 'success', 1).answer('d', 'action', 'success', 2)
     fixture
@@ -146,7 +146,7 @@ describe('a step that ran within a plan call', () => {
   })
 
   it('and has nothing to undo is not called when the workflow is undone', () => {
-    const fixture = WorkflowFixture.accepted({ grants: 1 }).plan(
+    const fixture = WorkflowFixture.accepted({ ...GRANTS, grants: 1 }).plan(
       { ran: [ran('a', 1, { undo: false })] },
       'now',
     )
@@ -325,6 +325,31 @@ describe('an abort', () => {
     expect(undoAll(fixture)).toEqual(['~3 compensate', '~2 compensate', 'a compensate'])
   })
 
+  it('keeps the headers of the workflow in no seal and in no local step, whose calls have them', () => {
+    const headers = { 'x-trace': 'h'.repeat(6_000) }
+    const fixture = WorkflowFixture.accepted({ ...GRANTS, headers })
+      .plan({ next: [local('a', 1)] }, 'all')
+      .saved()
+    expect(fixture.headersOf('a', 'action')).toEqual(headers)
+    fixture.answer('a', 'action', 'success', 1).saved()
+    fixture.command({ type: 'abort-asked' })
+    for (const id of ['a', '~2', '~4']) expect(fixture.headersOf(id, 'compensate')).toEqual(headers)
+    expect(viewTransaction(fixture.workflow, 'aborting').workflow?.journalBytes).toBeLessThan(6_000)
+  })
+
+  it('by another node has seals where we have a wait, which is none of them', () => {
+    const fixture = WorkflowFixture.accepted(GRANTS)
+    const aborted = abortBy(fixture.workflow, fixture)
+    fixture
+      .plan({ next: [signalWait('s')] }, 'any')
+      .conflict()
+      .reread(aborted)
+      .saved()
+    expect(fixture.workflow.branches[fixture.positionOf('s')]?.action.state).toBe('idle')
+    expect(fixture.workflow.order).toEqual([])
+    expect(undoAll(fixture)).toEqual(['~3 compensate', '~2 compensate', '~1 compensate'])
+  })
+
   it('by another node is united with our own, though each has other seals', () => {
     const fixture = WorkflowFixture.accepted(GRANTS)
     const aborted = abortBy(fixture.workflow, fixture)
@@ -337,20 +362,27 @@ describe('an abort', () => {
   it('seals a slot by a call that names no step', () => {
     const fixture = WorkflowFixture.accepted(GRANTS).planFails({ result: 'unknown' }).saved()
     fixture.command({ type: 'abort-asked' }).saved()
-    const body = { v: 1, workflow: 'order', idempotencyKey: 'order-17/~3/undo' }
+    const body = { v: 1, workflow: 'order', version: 1, idempotencyKey: 'order-17/~3/undo' }
     expect(fixture.requestOf('~3', 'compensate')).toEqual({ url: 'http://shop.test/workflows', body })
   })
 
-  it('follows from a slot that is compensated already, because an abort was lost', () => {
-    const refused = { code: 'ALREADY_COMPENSATED', message: '~2 is compensated' }
+  it.each([
+    ['is compensated already, because an abort was lost', 'ALREADY_COMPENSATED'],
+    ['has the row of an earlier transaction of the same gid', 'GID_REUSED'],
+  ])('follows from a slot that %s', (_title, code) => {
+    const refused = { code, message: '~2 is refused' }
     const fixture = WorkflowFixture.accepted(GRANTS).plan({}, { refused })
     expect(fixture.workflow).toMatchObject({ status: 'aborting', abort: { cause: 'workflow-failed' } })
+    expect(undoAll(fixture.saved())).toEqual(['~3 compensate', '~2 compensate', '~1 compensate'])
+    expect(fixture.workflow.status).toBe('failed')
     const { workflow } = WorkflowFixture.accepted().plan({}, { refused })
-    expect(workflow.attention).toContain('was refused with ALREADY_COMPENSATED')
+    expect(workflow.attention).toContain(`was refused with ${code}`)
   })
 
   it('shows the slots that may have run', () => {
-    const fixture = WorkflowFixture.accepted({ grants: 1 }).planFails({ result: 'unknown' }).saved()
+    const fixture = WorkflowFixture.accepted({ ...GRANTS, grants: 1 })
+      .planFails({ result: 'unknown' })
+      .saved()
     fixture.command({ type: 'abort-asked' }).saved()
     expect(viewTransaction(fixture.workflow, 'aborting')).toMatchObject({
       workflow: { steps: 0 },

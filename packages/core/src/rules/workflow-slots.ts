@@ -19,8 +19,9 @@ import { findFreeSlot } from './workflow-steps.ts'
 const UNTOLD: SagaBranchProgress = { ...UNTOUCHED, action: { ...IDLE, state: 'failed' } }
 
 /** Returns the slots of the plan in hand: those behind all that are taken, up to the highest that was ever granted. */
-export function findGrant({ steps, granted = 0 }: WorkflowTransaction): PlanCall['grant'] {
-  const from = findFreeSlot(steps)
+export function findGrant(workflow: WorkflowTransaction): PlanCall['grant'] {
+  const { granted = 0 } = workflow
+  const from = findFreeSlot(workflow)
   return { from, count: Math.max(0, granted - from + 1) }
 }
 
@@ -29,11 +30,11 @@ export function findGrant({ steps, granted = 0 }: WorkflowTransaction): PlanCall
  * the same call may have gone on, and the code mostly ends when it hears of the failure.
  */
 export function grantMore(workflow: WorkflowTransaction): Pick<WorkflowTransaction, 'granted'> {
-  const { definition, granted, steps, plan } = workflow
+  const { definition, granted, plan } = workflow
   const { grants } = definition
   if (grants === undefined || granted === undefined) return {}
   if (plan.hasFailedWithin) return { granted }
-  return { granted: Math.max(granted, findFreeSlot(steps) - 1 + grants) }
+  return { granted: Math.max(granted, findFreeSlot(workflow) - 1 + grants) }
 }
 
 /** Takes every granted slot of which no accepted plan has told as one that has failed, so that it is sealed. */

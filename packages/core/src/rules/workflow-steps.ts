@@ -3,8 +3,9 @@
  * the same: its requests, its values and its waits. In that saga no branch comes after another one.
  */
 import { JOURNAL_BYTES_MAX } from '@counterstep/protocol'
-import type { SagaDefinition } from '../definition.ts'
+import type { SagaDefinition, WorkflowDefinition } from '../definition.ts'
 import {
+  findAcceptedAt,
   listStepBranches,
   type OpProgress,
   type SagaTransaction,
@@ -13,7 +14,7 @@ import {
 } from '../transaction.ts'
 import { computeOnce } from '../values/compute-once.ts'
 import { countBytes } from '../values/count-bytes.ts'
-import { countKeptBytes } from '../values/keep-values.ts'
+import { countKeptBytes, JOURNAL_FULL } from '../values/keep-values.ts'
 
 const listKept = computeOnce((steps: readonly WorkflowStep[]) => steps.map(({ kept }) => kept))
 
@@ -23,6 +24,7 @@ export function toSaga(workflow: WorkflowTransaction | SagaTransaction): SagaTra
   const {
     kind: _,
     definition: own,
+    generation,
     steps,
     plan: __,
     order: ___,
@@ -36,12 +38,16 @@ export function toSaga(workflow: WorkflowTransaction | SagaTransaction): SagaTra
   const definition: SagaDefinition = {
     kind: 'saga',
     branches: listStepBranches(steps),
-    values: { kept: listKept(steps), bytesMax: JOURNAL_BYTES_MAX },
+    values: {
+      kept: listKept(steps),
+      bytesMax: JOURNAL_BYTES_MAX - countInputBytes(generation ?? own) - countStepBytes(steps),
+    },
     ...{ retry, timeoutMs, checkpointMs },
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
-    ...(delayMs === undefined ? {} : { delayMs }),
+    // Only the first generation waits for its start. The times of a later one count from its begin.
+    ...(delayMs === undefined || generation !== undefined ? {} : { delayMs }),
   }
-  return { ...rest, kind: 'saga', definition } as SagaTransaction
+  return { ...rest, createdAt: findAcceptedAt(workflow), kind: 'saga', definition } as SagaTransaction
 }
 
 type Unfinished = Extract<WorkflowTransaction, { readonly status: 'submitted' | 'aborting' }>
@@ -65,7 +71,7 @@ export function withEnds<W extends WorkflowTransaction>(workflow: W): W {
   return { ...workflow, order: [...order.filter(isEnded), ...ended] }
 }
 
-export function hasEnded(action: OpProgress | undefined): boolean {
+export function hasEnded(action: Pick<Partial<OpProgress>, 'state'> | undefined): boolean {
   return action?.state === 'succeeded' || action?.state === 'failed'
 }
 
@@ -93,6 +99,11 @@ export function isCompensated({ branches }: WorkflowTransaction, position: numbe
   return branches[position]?.compensate.state === 'succeeded'
 }
 
+/** Finds a step that has ended with an answer which the journal could not take. What the code would do with it is not known. */
+export function findLostAnswer({ steps, branches }: WorkflowTransaction): WorkflowStep | undefined {
+  return steps[branches.findIndex(({ action }) => hasEnded(action) && action.error === JOURNAL_FULL)]
+}
+
 /** Tells whether the code has returned, and every step that failed has been undone. */
 export function isDone(workflow: WorkflowTransaction): boolean {
   return (
@@ -103,9 +114,16 @@ export function isDone(workflow: WorkflowTransaction): boolean {
   )
 }
 
-/** Returns the number of the first slot behind all that steps have. */
-export const findFreeSlot = computeOnce((steps: readonly WorkflowStep[]) =>
-  steps.reduce((free, step) => (step.local === undefined ? free : Math.max(free, readSlot(step) + 1)), 1),
+/** Returns the number of the first slot behind all that steps have, also those of earlier generations. */
+export function findFreeSlot({
+  steps,
+  generation,
+}: Pick<WorkflowTransaction, 'steps' | 'generation'>): number {
+  return Math.max(findLastSlot(steps), generation?.slots ?? 0) + 1
+}
+
+const findLastSlot = computeOnce((steps: readonly WorkflowStep[]) =>
+  steps.reduce((last, step) => (step.local === undefined ? last : Math.max(last, readSlot(step))), 0),
 )
 
 export function readSlot({ branch }: WorkflowStep): number {
@@ -117,12 +135,21 @@ const countStepBytes = computeOnce((steps: readonly WorkflowStep[]) =>
 )
 const countOneStep = computeOnce((step: WorkflowStep) => countBytes(JSON.stringify(step)))
 
-/** Counts the bytes of the journal: the steps with their requests, and the values that were kept. */
-export function countJournalBytes({
+const countInputBytes = computeOnce(({ input }: Pick<WorkflowDefinition, 'input'>) => countBytes(input))
+
+/** Counts the bytes of the steps with their requests, and of the values that were kept. */
+export function countEntryBytes({
   steps,
   branches,
 }: Pick<WorkflowTransaction, 'steps' | 'branches'>): number {
   return countStepBytes(steps) + countKeptBytes(branches)
+}
+
+/** Counts the bytes of the journal. They are more than those of a plan call, which has the input and the entries in it. */
+export function countJournalBytes(
+  workflow: Pick<WorkflowTransaction, 'definition' | 'generation' | 'steps' | 'branches'>,
+): number {
+  return countInputBytes(workflow.generation ?? workflow.definition) + countEntryBytes(workflow)
 }
 
 export type { Unfinished as UnfinishedWorkflow }

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { buildRow } from '../../test/sagas.ts'
 import { call, local, signalWait, startWorkflow, timer, WorkflowFixture } from '../../test/workflows.ts'
-import { decodeTransaction, toFormat } from '../record/record.ts'
+import { AssertionError } from '../errors.ts'
+import { PARKED_AT } from '../ports/store.ts'
+import { decodeTransaction, encodeProgress, toFormat } from '../record/record.ts'
 import { viewTransaction } from '../record/view.ts'
 import { RULES } from './rules.ts'
 
@@ -173,6 +175,35 @@ describe('a step that fails', () => {
     ])
   })
 
+  it('tells the code what its service said, whatever people are shown of that', () => {
+    const said = { code: 'DECLINED', message: 'no money', details: { limits: 'x'.repeat(5_000) } }
+    const fixture = planned(call('a')).step({
+      type: 'answered',
+      call: { branch: 0, op: 'action' },
+      attempt: 1,
+      answer: { result: 'failure', statusCode: 409, body: JSON.stringify(said) },
+      durationMs: 1,
+      jitter01: 0,
+    })
+    const before = viewTransaction(planned(call('a')).workflow, 'submitted').workflow?.journalBytes ?? 0
+    expect(fixture.saved().planCall.journal[0]?.failed).toEqual(said)
+    const view = viewTransaction(fixture.workflow, 'submitted')
+    expect(view.workflow?.journalBytes).toBe(before + JSON.stringify(said).length)
+    expect(JSON.stringify(view)).not.toContain('DECLINED')
+    expect(decodeTransaction(buildRow(fixture.workflow))).toEqual(fixture.workflow)
+  })
+
+  it('tells the code no longer code and message than the code itself may throw', () => {
+    const said = { code: 'C'.repeat(100), message: 'm'.repeat(3_000) }
+    const { planCall } = planned(call('a')).answer('a', 'action', 'failure', said).saved()
+    expect(planCall.journal[0]?.failed).toEqual({ code: 'C'.repeat(64), message: 'm'.repeat(1_024) })
+  })
+
+  it('has a text that is no JSON as its message', () => {
+    const { planCall } = planned(call('a')).answer('a', 'action', 'failure', 'sold out').saved()
+    expect(planCall.journal[0]?.failed).toEqual({ code: 'BRANCH_FAILED', message: '"sold out"' })
+  })
+
   it('tells the code no details that are nested so deep that the handler would refuse the call', () => {
     const nest = (levels: number) => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`)
     for (const [levels, isTold] of [
@@ -184,6 +215,14 @@ describe('a step that fails', () => {
       const [entry] = planCall.journal
       expect(entry?.failed).toEqual(isTold ? said : { code: 'DECLINED', message: 'no' })
     }
+  })
+
+  it('tells the code no details that would make the handler refuse the call', () => {
+    const details = JSON.parse('{"a":{"__proto__":1}}')
+    const { planCall } = planned(call('a'))
+      .answer('a', 'action', 'failure', { code: 'DECLINED', message: 'no', details })
+      .saved()
+    expect(planCall.journal[0]?.failed).toEqual({ code: 'DECLINED', message: 'no' })
   })
 
   it('keeps the workflow from its end until it is compensated', () => {
@@ -299,8 +338,18 @@ describe('a pivot', () => {
     expect(fixture.plan({ next: [call('a')] }, 'all').workflow.steps).toHaveLength(2)
   })
 
+  for (const next of [
+    [signalWait('s'), pivot('p')],
+    [timer('t', 900), pivot('p')],
+  ]) {
+    it(`may stand beside a ${next[0]?.is} that cannot fail`, () => {
+      expect(WorkflowFixture.accepted().plan({ next }, 'any').saved().calls).toEqual(['p action'])
+    })
+  }
+
   for (const [what, next] of [
     ['stands beside a call', [pivot('p'), call('a')]],
+    ['stands beside a signal whose timeout aborts', [pivot('p'), signalWait('s', { onTimeout: 'abort' })]],
     ['is one of two', [pivot('p'), pivot('q')]],
   ] as const) {
     it(`that ${what} is a bad plan`, () => {
@@ -342,7 +391,6 @@ describe('an answer that is no plan', () => {
     ['a 409 of a gateway', { result: 'failure', statusCode: 409 }],
     ['a 500', { result: 'unknown', statusCode: 500 }],
     ['a 201', { result: 'success', statusCode: 201 }],
-    ['a 425', { result: 'ongoing', statusCode: 425 }],
   ] as const) {
     it(`such as ${what} is unknown and asked again`, () => {
       const fixture = planned(call('a')).answer('a', 'action', 'success', 1).planFails(answer)
@@ -354,6 +402,13 @@ describe('an answer that is no plan', () => {
       expect(fixture.saved().tick(1_000).calls).toEqual(['plan 2'])
     })
   }
+
+  it('because a step within the call is not done yet counts as no failure', () => {
+    const fixture = planned(call('a')).answer('a', 'action', 'success', 1)
+    fixture.planFails({ result: 'ongoing', statusCode: 425 })
+    expect(fixture.workflow).toMatchObject({ status: 'submitted', plan: { call: { failures: 0, waits: 1 } } })
+    expect(fixture.saved().tick(1_000).calls).toEqual(['plan 2'])
+  })
 
   it('or a plan that cannot be read asks for a person at once, and heals by itself', () => {
     const fixture = WorkflowFixture.accepted().planText('<html></html>')
@@ -372,6 +427,25 @@ describe('an answer that is no plan', () => {
     expect(attention).toBe('the plan was refused with WORKFLOW_CHANGED: b was a call')
     expect(viewTransaction(fixture.workflow, 'submitted').problem).toBe('order plan WORKFLOW_CHANGED')
     expect(plan.call.nextAt).toBe(fixture.storeNow + 60_000)
+  })
+
+  it('shows nothing of an answer with status 200, and else as much as of any call', () => {
+    const secret = { next: [call('b', { payload: { card: 'secret' } })] }
+    const refused = { refused: { code: 'WORKFLOW_CHANGED', message: 'b was a call', details: 'secret' } }
+    for (const answer of [
+      (fixture: WorkflowFixture) => fixture.plan(secret, 'perhaps'),
+      (fixture: WorkflowFixture) => fixture.plan(secret, 'any', { gid: 'another' }),
+      (fixture: WorkflowFixture) => fixture.plan({}, refused),
+      (fixture: WorkflowFixture) => fixture.planText(JSON.stringify(secret).slice(0, -5)),
+    ]) {
+      const { workflow } = answer(WorkflowFixture.accepted())
+      expect(workflow.plan.call.failures).toBe(1)
+      expect(JSON.stringify(viewTransaction(workflow, 'submitted'))).not.toContain('secret')
+    }
+    const { workflow } = WorkflowFixture.accepted().planFails({
+      ...{ result: 'unknown', statusCode: 500, excerpt: 'STEP_ERROR' },
+    })
+    expect(workflow.plan.call).toMatchObject({ answer: 'STEP_ERROR', runs: [{ excerpt: 'STEP_ERROR' }] })
   })
 
   for (const [what, then] of [
@@ -395,6 +469,121 @@ describe('an answer that is no plan', () => {
     const fixture = WorkflowFixture.accepted().plan({ ran }, 'now')
     expect(fixture.workflow.plan.call.error).toBe('journal-full')
     expect(fixture.workflow.attention).toContain('no room')
+  })
+})
+
+describe('an answer for which the journal has no room', () => {
+  /** Results of the code, of 60,000 bytes each, stand before the step. */
+  function nearlyFull(count = 16): WorkflowFixture {
+    const value = 'x'.repeat(60_000)
+    const ran = Array.from({ length: count }, (_, index) => ({
+      id: `r${index}`,
+      is: 'run',
+      name: 'r',
+      value,
+    }))
+    return WorkflowFixture.accepted()
+      .plan({ ran, next: [call('a'), call('b')] }, 'all')
+      .saved()
+  }
+  const LARGE = 'y'.repeat(60_000)
+
+  it('opens no plan, undoes nothing, and asks for a person', () => {
+    const fixture = nearlyFull().answer('a', 'action', 'success', { id: 1 })
+    fixture.answer('b', 'action', 'success', { id: LARGE })
+    expect([fixture.calls, fixture.workflow.status]).toEqual([[], 'submitted'])
+    expect(fixture.workflow.attention).toContain('the answer of b has no room in the journal')
+    // Nothing is due any more, so no node keeps it.
+    expect(fixture.run.save).toMatchObject({ hold: 'release', dueAt: PARKED_AT })
+    const view = viewTransaction(fixture.workflow, 'submitted')
+    expect(view.problem).toBe('– journal-full')
+    expect(view.branches.at(-1)?.ops[0]).toMatchObject({ state: 'succeeded', error: 'journal-full' })
+    const next = WorkflowFixture.claimed(fixture.workflow)
+    expect([next.calls, next.workflow.attention]).toEqual([[], fixture.workflow.attention])
+  })
+
+  it('stands as the code reads it, so that its numbers are no longer than was counted', () => {
+    const body = '[1e20, 1.0]'
+    const fixture = planned(call('a')).step({
+      type: 'answered',
+      call: { branch: 0, op: 'action' },
+      attempt: 1,
+      answer: { result: 'success', statusCode: 200, body },
+      durationMs: 1,
+      jitter01: 0,
+    })
+    expect(fixture.workflow.branches[0]?.action.values?.at(-1)).toBe('[100000000000000000000,1]')
+  })
+
+  it('may also be one that no handler would read', () => {
+    const fixture = planned(call('a'))
+    fixture.answer('a', 'action', 'success', JSON.parse('{"__proto__":{"a":1}}'))
+    expect([fixture.calls, fixture.workflow.attention?.includes('answer of a')]).toEqual([[], true])
+  })
+
+  it('can be aborted, and asks for a person no more', () => {
+    const fixture = planned(call('a')).step({
+      type: 'answered',
+      call: { branch: 0, op: 'action' },
+      attempt: 1,
+      answer: { result: 'success', statusCode: 200 },
+      durationMs: 1,
+      jitter01: 0,
+    })
+    expect([fixture.calls, fixture.workflow.attention?.includes('answer of a')]).toEqual([[], true])
+    const retried = RULES.fold(fixture.workflow, { type: 'retry-asked' }, fixture.storeNow).next
+    const next = WorkflowFixture.claimed(retried)
+    expect([next.calls, next.workflow.attention?.includes('answer of a')]).toEqual([[], true])
+    const aborted = RULES.fold(next.workflow, { type: 'abort-asked' }, next.storeNow).next
+    expect(viewTransaction(aborted, 'aborting')).not.toHaveProperty('problem')
+    const undoing = WorkflowFixture.claimed(aborted)
+    expect([undoing.calls, undoing.workflow.attention]).toEqual([['a compensate'], undefined])
+  })
+
+  it('counts the requests of the steps, too', () => {
+    const payload = { card: 'x'.repeat(250_000) }
+    const fixture = WorkflowFixture.accepted()
+      .plan({ next: ['a', 'b', 'c', 'd'].map((id) => call(id, { payload })) }, 'all')
+      .saved()
+    for (const id of ['a', 'b', 'c', 'd']) fixture.answer(id, 'action', 'success', { id: LARGE })
+    expect(fixture.workflow.attention).toContain('the answer of a has no room')
+  })
+
+  it('may be a failure, whose step is compensated all the same', () => {
+    const said = { code: 'NO', message: '', details: LARGE }
+    const fixture = nearlyFull(17).answer('a', 'action', 'success', { id: 1 })
+    fixture.answer('b', 'action', 'failure', said).saved()
+    expect([fixture.calls, fixture.workflow.attention]).toEqual([[], expect.stringContaining('answer of b')])
+    expect(fixture.saved().calls).toEqual(['b compensate'])
+    expect(fixture.answer('b', 'compensate', 'success').calls).toEqual([])
+  })
+
+  it('may be that of a signal', () => {
+    const value = 'x'.repeat(60_000)
+    const ran = Array.from({ length: 17 }, (_, index) => ({ id: `r${index}`, is: 'run', name: 'r', value }))
+    const fixture = WorkflowFixture.accepted()
+      .plan({ ran, next: [signalWait('s'), call('a')] }, 'any')
+      .saved()
+      .tick()
+    const payload = JSON.stringify('z'.repeat(40_000))
+    fixture
+      .command({ type: 'signal-asked', signal: { name: 's', id: '1', digest: 'x', payload } })
+      .saved()
+      .saved()
+    expect([fixture.calls, fixture.workflow.attention?.includes('answer of s')]).toEqual([[], true])
+  })
+
+  it('does not keep code from its end that needs it no more', () => {
+    const fixture = planned(call('a'), call('b')).answer('a', 'action', 'success', 1)
+    fixture.answer('b', 'action', 'success', LARGE.repeat(2)).saved()
+    fixture.plan({}, { done: 1 })
+    expect(fixture.workflow).toMatchObject({ status: 'succeeded' })
+  })
+
+  it('is not one that is no JSON: such an answer has no value', () => {
+    const fixture = planned(call('a')).answer('a', 'action', 'success')
+    expect(fixture.calls).toEqual(['plan 2'])
+    expect(fixture.planCall.journal[0]).not.toHaveProperty('value')
   })
 })
 
@@ -460,6 +649,44 @@ describe('the record', () => {
       expect(() => decodeTransaction(buildRow(startWorkflow(), { progress: `{"w":${w}}` }))).toThrow(
         'is not a list of steps',
       )
+    })
+  }
+
+  const good = JSON.parse(
+    encodeProgress(
+      planned(call('a'), timer('t', 9_000)).answer('a', 'action', 'success', { id: 1 }).workflow,
+    ),
+  )
+  const w = (fields: object) => ({ w: { ...good.w, ...fields } })
+  const plan = (fields: object) => w({ plan: { ...good.w.plan, ...fields } })
+  const [first, ...others] = good.w.steps
+  const step = (fields: object) => w({ steps: [{ ...first, ...fields }, ...others] })
+  for (const [what, damage] of [
+    ['an entry before the first step', w({ order: [-1] })],
+    ['an entry behind the last step', w({ order: [2] })],
+    ['an entry that is no number', w({ order: ['0'] })],
+    ['an entry twice', w({ order: [0, 0] })],
+    ['an entry that has not ended', w({ order: [0, 1] })],
+    ['a plan that has seen more than there is', plan({ seen: 2 })],
+    ['a plan that has seen less than nothing', plan({ seen: -1 })],
+    ['an instant too few', w({ seenAt: [] })],
+    ['an instant too many', w({ seenAt: [1, 2] })],
+    ['no number of the plan', plan({ number: 0 })],
+    ['a version that is none', w({ version: '1' })],
+    ['a result that is no JSON', w({ result: '{' })],
+    ['progress without a step', w({ steps: [], order: [], seenAt: [], plan: { ...good.w.plan, seen: 0 } })],
+    ['a step without the id of its branch', step({ branch: { ...first.branch, id: 7 } })],
+    ['a step without a body', step({ branch: { ...first.branch, body: undefined } })],
+    ['a step with headers that are none', step({ branch: { ...first.branch, headers: null } })],
+    ['an undo that is none', step({ branch: { ...first.branch, compensationContent: {} } })],
+    ['a pointer that is none', step({ kept: [7] })],
+    ['a failure that is none', { b: [{ ...good.b[0], a: { ...good.b[0].a, failure: {} } }, good.b[1]] }],
+  ] as const) {
+    it(`with ${what} is damaged`, () => {
+      const read = (progress: object) =>
+        decodeTransaction(buildRow(startWorkflow(), { progress: JSON.stringify(progress) }))
+      expect(() => read(good)).not.toThrow()
+      expect(() => read({ ...good, ...damage })).toThrow(AssertionError)
     })
   }
 })

@@ -6,8 +6,15 @@
  */
 import type { PlanFailure } from '@counterstep/protocol'
 import { ALREADY_COMPENSATED } from '@counterstep/protocol/barrier'
-import { isFinal, type OpProgress, type SagaTransaction, type WorkflowTransaction } from '../transaction.ts'
-import { succeedWithValues } from '../values/keep-values.ts'
+import {
+  isFinal,
+  type OpProgress,
+  type SagaTransaction,
+  type WorkflowStep,
+  type WorkflowTransaction,
+} from '../transaction.ts'
+import { failWithAnswer } from '../values/keep-failure.ts'
+import { JOURNAL_FULL, succeedWithValues } from '../values/keep-values.ts'
 import type { Durability, TransactionEvent } from './events.ts'
 import {
   type Answered,
@@ -34,6 +41,7 @@ import { addSignal } from './saga-signals.ts'
 import { findTimedOutWait, passWaits } from './saga-waits.ts'
 import { type AbortRequest, turnAround, withoutPlanAttention, withoutPlanCall } from './workflow-abort.ts'
 import { findUnbuildable, workflowDeadlineAt, workflowStartAt } from './workflow-effects.ts'
+import { beginGeneration } from './workflow-generation.ts'
 import {
   acceptPlan,
   findPlanFault,
@@ -44,7 +52,7 @@ import {
   type Plan,
 } from './workflow-plan.ts'
 import { findGrant } from './workflow-slots.ts'
-import { fromSaga, isDone, isUndone, needsUndo, toSaga, withEnds } from './workflow-steps.ts'
+import { findLostAnswer, fromSaga, isDone, isUndone, needsUndo, toSaga, withEnds } from './workflow-steps.ts'
 
 export interface FoldedWorkflow {
   readonly next: WorkflowTransaction
@@ -145,20 +153,22 @@ function applyPlanAnswer(
   const { plan } = read
   if (plan.outcome.type === 'refused') {
     const { code, message } = plan.outcome.failure
-    if (code === ALREADY_COMPENSATED && findGrant(workflow).count > 0 && workflow.noReturnAt === undefined)
-      return decideAbort(workflow, toCodeFailure(plan.outcome.failure), now)
+    const isOfBarrier = code === ALREADY_COMPENSATED || code === 'GID_REUSED'
+    if (isOfBarrier && findGrant(workflow).count > 0 && workflow.noReturnAt === undefined) {
+      // The call has ended, so the seals do not wait for it.
+      const ended = applyOp(workflow, event, { ...progress, state: 'idle' }, now)
+      return decideAbort(ended, toCodeFailure(plan.outcome.failure), now)
+    }
     const refusal = { error: code, reason: `${PLAN_WORDS} was refused with ${code}: ${message}`, atCap: true }
     return askAgain(workflow, progress, event, refusal, now)
   }
   const fault = findPlanFault(workflow, plan)
   if (fault !== undefined) return askAgain(workflow, progress, event, badPlan(fault), now)
   if (isJournalFull(workflow, plan)) {
-    const full = { error: 'journal-full', reason: `${PLAN_WORDS} has no room in the journal`, atCap: true }
+    const full = { error: JOURNAL_FULL, reason: `${PLAN_WORDS} has no room in the journal`, atCap: true }
     return askAgain(workflow, progress, event, full, now)
   }
-  // The answer of a plan has the payloads of its steps, which no view shows; all that counts of it is carried out.
-  const { answer: _, ...call } = progress
-  return carryOut(workflow, { ...call, state: 'succeeded' }, plan, now)
+  return carryOut(workflow, { ...progress, state: 'succeeded' }, plan, now)
 }
 
 function carryOut(workflow: Submitted, progress: OpProgress, plan: Plan, now: number): FoldedWorkflow {
@@ -184,7 +194,10 @@ function badPlan(reason: string): Trouble {
   return { error: 'bad-plan', reason: `${PLAN_WORDS} cannot be carried out: ${reason}` }
 }
 
-/** Any answer but a plan is unknown, also one that would be a failure of a branch: a gateway's 409 must not undo an order. */
+/**
+ * Any answer but a plan is unknown, also one that would be a failure of a branch: a gateway's 409 must not undo an order. Only 425
+ * keeps its meaning: a step within the call is not done yet. A call that was not sent is no failed attempt either.
+ */
 function askAgain(
   workflow: Submitted,
   progress: OpProgress,
@@ -192,10 +205,11 @@ function askAgain(
   trouble: Trouble | undefined,
   now: number,
 ): FoldedWorkflow {
-  const error = trouble === undefined ? {} : { error: trouble.error }
-  // A call that was not sent has no answer at all, and is no failed attempt.
-  const isUnsent = event.answer.result === 'ongoing' && event.answer.statusCode === undefined
-  const answer = { ...event.answer, result: isUnsent ? ('ongoing' as const) : ('unknown' as const), ...error }
+  const { excerpt: _, ...unshown } = event.answer
+  // An answer that was meant for a plan may have the payloads of its steps, which are never shown.
+  const shown = trouble === undefined ? event.answer : { ...unshown, error: trouble.error }
+  const result = event.answer.result === 'ongoing' ? ('ongoing' as const) : ('unknown' as const)
+  const answer = { ...shown, result }
   const unknown: Answered = { ...event, answer }
   const recorded = recordAnswer(workflow, unknown, now) ?? progress
   const waiting = waitAgain(workflow, recorded, unknown, now)
@@ -220,13 +234,15 @@ function applyActionAnswer(
   const role = workflow.steps[call.branch]?.branch.role
   if (answer.result === 'success') {
     const succeeded = succeedWithValues(toSaga(workflow), call.branch, progress, answer.body)
-    const next = withEnds(applyOp(workflow, event, succeeded, now))
+    const kept = isUnread(answer) ? { ...succeeded, error: JOURNAL_FULL } : succeeded
+    const next = withEnds(applyOp(workflow, event, kept, now))
     // Backward, a compensation is built from the answer, so it is durable before that is sent.
     const isUsed = next.status === 'aborting' && needsUndo(next, call.branch)
     return afterTime(next, isUsed ? 'strong' : answerDurability(workflow), now)
   }
   if (answer.result === 'failure' && role !== 'retriable') {
-    const next = withEnds(applyOp(workflow, event, { ...progress, state: 'failed' }, now))
+    const failed = failWithAnswer(workflow, progress, answer)
+    const next = withEnds(applyOp(workflow, event, failed, now))
     if (next.status === 'aborting') return afterTime(next, answerDurability(workflow), now)
     // It is durable before the code may catch it, and before the compensation that follows at once.
     return { next: withoutMark(next), durability: 'strong' }
@@ -246,6 +262,15 @@ function applyActionAnswer(
   const reason =
     role === undefined ? parkedReason(next, waiting, call) : attentionReason(next, waiting, event)
   return afterTime(reason === undefined ? next : { ...next, attention: reason }, 'strong', now)
+}
+
+/** The answer is larger than what was asked for, or is packed, so its text is not there. */
+function isUnread({ statusCode, body }: Answered['answer']): boolean {
+  return statusCode !== undefined && body === undefined
+}
+
+function describeLost({ id }: WorkflowStep): string {
+  return `${PLAN_WORDS} is not asked for: the answer of ${id} has no room in the journal or is over a bound`
 }
 
 /** A compensation is never given up. The answer failure counts as unknown, and a person is told. */
@@ -304,6 +329,9 @@ function advance(workflow: Unfinished, now: number): FoldedWorkflow {
     const attention = describeUnopenable(next.steps[unusable.branch]?.branch.id, unusable.reason)
     return { next: { ...next, attention }, durability: 'strong' }
   }
+  const lost = findLostAnswer(next)
+  if (lost !== undefined && next.attention === undefined)
+    return { next: { ...next, attention: describeLost(lost) }, durability: 'strong' }
   if (!mayOpenPlan(next)) return afterTime(next, otherwise, now)
   const opened = openPlan(next, now)
   // A call with a grant may have an effect, so each node must make the same one.
@@ -325,6 +353,9 @@ function afterTime(workflow: Unfinished, otherwise: Durability, now: number): Fo
 
 /** The code needs no signal and no time any more, so its open waits are dropped. The result is durable with the end. */
 function finish(workflow: Submitted, now: number): FoldedWorkflow {
+  const { continueWith } = workflow.plan
+  if (continueWith !== undefined)
+    return { next: beginGeneration(workflow, continueWith, now), durability: 'strong' }
   const branches = workflow.branches.map(giveUpAction)
   return {
     next: { ...withoutAttention(workflow), branches, status: 'succeeded', finishedAt: now, updatedAt: now },

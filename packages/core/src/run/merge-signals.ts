@@ -24,14 +24,17 @@ export function mergeSignals(
   return settleSignals(reopen(takeStoredSignals(ours, stored)), storeNow)
 }
 
-/** Takes the signals of the row, and each wait for a signal as the row has it. */
+/**
+ * Takes the signals of the row, and each wait for a signal as the row has it. Where we have planned a wait, the row of a
+ * workflow may have the seal of a slot.
+ */
 export function takeStoredSignals(ours: SagaTransaction, stored: SagaTransaction): SagaTransaction {
   const { signals: _, ...rest } = ours
-  const branches = ours.branches.map((progress, branch) =>
-    ours.definition.branches[branch]?.wait?.type === 'signal'
-      ? chooseWait(progress, stored.branches[branch])
-      : progress,
-  )
+  const branches = ours.branches.map((progress, branch) => {
+    const { id, wait } = ours.definition.branches[branch] ?? {}
+    const isCommon = stored.definition.branches[branch]?.id === id
+    return wait?.type === 'signal' && isCommon ? chooseWait(progress, stored.branches[branch]) : progress
+  })
   const signals = stored.signals === undefined ? {} : { signals: stored.signals }
   return { ...rest, ...signals, branches }
 }

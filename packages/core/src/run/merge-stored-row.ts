@@ -29,10 +29,12 @@ export function mergeStoredRow(run: Run, row: StoredTransaction | undefined, now
   // The row was given back, though we did not hear of it: the node that claims it goes on.
   if (!row.owned) return undefined
   const lastChange = run.lastChange + 1
+  const transaction = mergeAll(run, stored, readStoreNow(run, now))
   // The merge is a strong change, so that the row has our results before a call is based on the command.
   return {
     ...known,
-    transaction: mergeAll(run, stored, readStoreNow(run, now)),
+    transaction,
+    sentListKnown: sentListKnown && !transaction.sentUnknown,
     lastChange,
     lastStrongChange: lastChange,
     dirtySince: run.dirtySince ?? now,

@@ -3,7 +3,7 @@
  * of what has ended are ours; the row has commands and signals. What we know and the row lacks was never acted on if it had to
  * be durable first, and else it is a fact.
  */
-import { retryNow } from '../rules/op-progress.ts'
+import { mapOps, releaseOrphanedCall, retryNow } from '../rules/op-progress.ts'
 import { giveUpForward, mayHaveRun } from '../rules/workflow-abort.ts'
 import { fromSaga, toSaga } from '../rules/workflow-steps.ts'
 import { isFinal, type WorkflowTransaction } from '../transaction.ts'
@@ -18,6 +18,7 @@ export function mergeWorkflow(
   stored: Unfinished,
   storeNow: number,
 ): WorkflowTransaction {
+  if (known.generation?.number !== stored.generation?.number) return takeStored(known, stored)
   const ours = mergeStoredSignals(known, stored, storeNow)
   const { manualRetries } = stored
   // Our end stays: it was decided on top of a durable abort, or by a stop that was given here.
@@ -27,6 +28,19 @@ export function mergeWorkflow(
   const decided = stored.status === 'aborting' ? withAbort(ours, stored) : ours
   if (manualRetries <= ours.manualRetries || isFinal(decided)) return decided
   return { ...retryNow(decided, stored.updatedAt), manualRetries }
+}
+
+/**
+ * Our generation is not durable, and that of the row is gone from our memory. So the row is taken as its next owner would take
+ * it. No call of ours is under way, since a generation begins only when all have ended.
+ */
+function takeStored({ epoch, manualRetries }: WorkflowTransaction, stored: Unfinished): Unfinished {
+  return {
+    ...mapOps(stored, releaseOrphanedCall),
+    epoch,
+    manualRetries: Math.max(manualRetries, stored.manualRetries),
+    sentUnknown: true,
+  }
 }
 
 /** A signal that the row has was acknowledged, so it stands, whatever we have decided meanwhile. */

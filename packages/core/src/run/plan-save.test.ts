@@ -175,6 +175,45 @@ describe('an unknown answer', () => {
     expect(fixture.save?.hold).toEqual({ type: 'release', dueAt: CREATED_AT + 1_300 })
   })
 
+  it('S40: Where room is short, a saga that only waits is given back at once, but for a wait of a moment', () => {
+    const waits = [100, 400].map((ms, n) => ({ id: `w${n}`, wait: { ms } }))
+    const fixture = RunFixture.accepted(startSaga({ branches: [...waits, { action: 'http://bank.test/a' }] }))
+    fixture.room = { isShort: true }
+    expect([fixture.tick().save, fixture.wakeAt]).toEqual([undefined, NODE_START + 100])
+    expect(fixture.tick(100).save?.hold).toEqual({ type: 'release', dueAt: CREATED_AT + 500 })
+  })
+
+  it('Where room is short, a short wait for the next attempt is spent in memory all the same', () => {
+    const fixture = RunFixture.accepted(serial(1)).tick()
+    fixture.room = { isShort: true }
+    fixture.answer(0, 'action', 'ongoing').saved()
+    expect([fixture.save, fixture.wakeAt]).toEqual([undefined, NODE_START + 200])
+  })
+
+  it('S40: A large saga comes back from its wait in its turn, and the next one after it', () => {
+    const branches = [{ id: 'w', wait: { ms: 2_000 } }, { action: 'http://bank.test/a' }]
+    const start = (nextAt: number) => {
+      const fixture = RunFixture.accepted(startSaga({ branches }))
+      fixture.room = { isShort: false, largeRow: { places: 10, nextAt } }
+      fixture.tick()
+      const nextLargeRowAt = fixture.effects.flatMap((effect) =>
+        effect.type === 'save' ? [effect.nextLargeRowAt] : [],
+      )
+      return [fixture.save?.hold, ...nextLargeRowAt]
+    }
+    const release = (afterMs: number) => ({ type: 'release', dueAt: CREATED_AT + afterMs })
+    expect(start(NODE_START - 9)).toEqual([release(2_000), NODE_START + 50])
+    expect(start(NODE_START + 1_000)).toEqual([release(2_000), NODE_START + 1_050])
+    expect(start(NODE_START + 7_000)).toEqual([release(7_000), NODE_START + 7_050])
+  })
+
+  it('A large saga that waits for its next attempt takes no turn, since its attempts have turns of their own', () => {
+    const fixture = RunFixture.accepted(buildSaga([{ retry: { initialMs: 1_001 } }])).tick()
+    fixture.room = { isShort: false, largeRow: { places: 10, nextAt: NODE_START + 7_000 } }
+    fixture.answer(0, 'action', 'unknown')
+    expect(fixture.save?.hold).toEqual({ type: 'release', dueAt: CREATED_AT + 1_001 })
+  })
+
   it('The row is given back until the deadline when that is earlier', () => {
     const saga = buildSaga([{ retry: { initialMs: 30_000 } }], { deadlineMs: 8_000 })
     const fixture = RunFixture.accepted(saga).tick().answer(0, 'action', 'unknown')

@@ -20,7 +20,12 @@ export type RunEvent =
 export type RunEffect =
   | { readonly type: 'call'; readonly call: CallKey; readonly attempt: number }
   /** The engine draws the write id. A save whose outcome is unknown is sent again unchanged. */
-  | { readonly type: 'save'; readonly update: Omit<TransactionUpdate, 'writeId'> }
+  | {
+      readonly type: 'save'
+      readonly update: Omit<TransactionUpdate, 'writeId'>
+      /** A large row takes its turn: no other one may come back from a wait before this instant, by the node's clock. */
+      readonly nextLargeRowAt?: number
+    }
   | { readonly type: 'reread' }
   /** The engine must send a tick no later than this, by the node's clock. */
   | { readonly type: 'wake-at'; readonly at: number }

@@ -6,7 +6,7 @@ import { findOp, withoutUnanswered } from '../rules/op-progress.ts'
 import { assertValid, type Rules } from '../rules/rules.ts'
 import { isFinal } from '../transaction.ts'
 import { mergeStoredRow } from './merge-stored-row.ts'
-import { type Needs, planSave } from './plan-save.ts'
+import { type Needs, planSave, type RunRoom } from './plan-save.ts'
 import { type Run, readStoreNow, type SaveInFlight } from './run.ts'
 import type { RunEffect, RunEvent } from './run-events.ts'
 
@@ -15,11 +15,12 @@ export interface Step {
   readonly effects: readonly RunEffect[]
 }
 
-export function stepRun(rules: Rules, before: Run, event: RunEvent, now: number): Step {
+/** The default of `room` is a node with ample room and small rows. */
+export function stepRun(rules: Rules, before: Run, event: RunEvent, now: number, room?: RunRoom): Step {
   if (before.ended) return { run: before, effects: [] }
   const effects: RunEffect[] = []
   let run = applyEvent(rules, before, event, now, effects)
-  if (!run.ended && !run.rereading) run = proceed(rules, run, now, effects)
+  if (!run.ended && !run.rereading) run = proceed(rules, run, now, effects, room)
   return { run, effects }
 }
 
@@ -134,13 +135,13 @@ function end(run: Run, how: 'lost', effects: RunEffect[]): Run {
   return { ...run, ended: true }
 }
 
-function proceed(rules: Rules, before: Run, now: number, effects: RunEffect[]): Run {
+function proceed(rules: Rules, before: Run, now: number, effects: RunEffect[], room?: RunRoom): Run {
   // No end is decided on top of a decision that is not durable yet.
   let run =
     before.lastSavedChange >= before.lastStrongChange ? fold(rules, before, { type: 'time' }, now) : before
   const needs = readNeeds(rules, run, now)
   if (mayCall(run, now)) run = callBranches(rules, run, needs.calls, now, effects)
-  const plan = planSave(run, needs, now)
+  const plan = planSave(run, needs, now, room)
   if (plan.effect !== undefined) effects.push(plan.effect)
   // While a strong change is unsaved nothing is decided, so an instant that
   // has passed would wake the run again and again.

@@ -1,4 +1,5 @@
 /** Decides about a claimed row: run it, give it back for a while (rest), or park it for a person. */
+import type { TraceContext } from '../definition.ts'
 import { AssertionError } from '../errors.ts'
 import { PARKED_AT, type StoredTransaction, type TransactionUpdate } from '../ports/store.ts'
 import { describeTrouble, describeUnreadable, type Trouble } from '../record/describe-trouble.ts'
@@ -28,7 +29,12 @@ export const REST_LEASES_MAX = 9
 export type TakeOver =
   | { readonly type: 'run'; readonly run: Run }
   /** The row is given back for a while. It may not be to blame: the connection to the store may have failed. */
-  | { readonly type: 'rest'; readonly reason: string; readonly update: Omit<TransactionUpdate, 'writeId'> }
+  | {
+      readonly type: 'rest'
+      readonly reason: string
+      readonly update: Omit<TransactionUpdate, 'writeId'>
+      readonly trace?: TraceContext
+    }
   /** No node can run the row, however often it is tried. */
   | { readonly type: 'park'; readonly reason: string; readonly update: Omit<TransactionUpdate, 'writeId'> }
 
@@ -49,7 +55,9 @@ export function takeOver(
   if (reason !== undefined) {
     const rested = markRested(stored, reason)
     const saved = { progress: encodeProgress(rested), ...describeTrouble(rested) }
-    return { type: 'rest', reason, update: toRelease(row, saved, findRestEnd(row, settings, grant)) }
+    const { trace } = stored.definition
+    const update = toRelease(row, saved, findRestEnd(row, settings, grant))
+    return { type: 'rest', reason, update, ...(trace && { trace }) }
   }
   const event = { type: 'claimed', epoch: row.epoch, sentUnknown: stored.sentUnknown } as const
   const { next: claimedOne, durability } = rules.fold(stored, event, Math.floor(grant.storeNow))

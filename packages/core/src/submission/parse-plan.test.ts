@@ -23,7 +23,7 @@ describe('the answer of a plan call', () => {
   })
 
   it('is none if it did not come whole, or is no JSON object', () => {
-    const texts = [undefined, '', '<html>', '[]', 'null', '7', '{"v":1']
+    const texts = [undefined, '', '<html>', '<a href="', '"', '"\\\\', '[]', 'null', '7', '{"v":1']
     const types = texts.map((text) => parsePlan(startWorkflow(), text, checkUrl).type)
     expect(new Set(types)).toEqual(new Set(['bad']))
   })
@@ -36,7 +36,7 @@ describe('the answer of a plan call', () => {
     [{ version: '1' }, 'the answer has no version'],
     [{ next: {} }, 'has a ran or a next that is not a list'],
     [{ extra: 1 }, '/extra there is no such field'],
-    [{ ran: [deep(40)] }, 'the answer is nested too deep'],
+    [{ ran: [deep(41)] }, 'the answer is nested too deep'],
     [{ next: [call('a')] }, '/next must be empty at the end'],
     [{ ran: [7] }, '/ran/0 must be an object'],
     [run({ is: 'call' }), '/ran/0/is must be "run", "patch" or "step"'],
@@ -70,12 +70,32 @@ describe('the answer of a plan call', () => {
     'soon',
     {},
     { done: 1, failed: {} },
-    { continue: {} },
+    { continue: 1, done: 1 },
+    { continue: 'x'.repeat(65_535) },
     { failed: { code: '' } },
     { failed: { code: 'NO', message: '', details: 'x'.repeat(65_535) } },
   ])
     it(`has no known end: ${JSON.stringify(outcome).slice(0, 80)}`, () =>
       expect(read({}, outcome)).toContain('/then'))
+
+  it('is refused with a code that is known, so that a handler cannot make any number of problems', () => {
+    expect(read({}, { refused: { code: 'WORKFLOW_CHANGED', message: 'a' } })).toBe('read')
+    expect(read({}, { refused: { code: 'MADE_UP', message: 'a' } })).toContain(
+      '/then/refused/code must be one',
+    )
+  })
+
+  it('has no sign in what is shown of it that could rewrite a terminal', () => {
+    const harm = '\u001b[2J\u202e\r'
+    expect(read({ [harm]: 1 })).toBe('/\ufffd[2J\ufffd\ufffd there is no such field')
+    const text = JSON.stringify({
+      ...HEAD,
+      ...Object.fromEntries([['then', { failed: { code: harm, message: harm } }]]),
+    })
+    expect(parsePlan(startWorkflow(), text, checkUrl)).toMatchObject({
+      plan: { outcome: { failure: { code: '\ufffd[2J\ufffd\ufffd', message: '\ufffd[2J\ufffd\ufffd' } } },
+    })
+  })
 
   it('names no id that stands, and no other version', () => {
     const fixture = WorkflowFixture.accepted()
@@ -116,8 +136,9 @@ describe('the submit of a workflow', () => {
     [{ workflow: undefined }, 'SAGA_WORKFLOW_INVALID', '/workflow'],
     [{ handler: 'nowhere' }, 'SAGA_URL_INVALID', '/handler'],
     [{ version: 0 }, 'SAGA_WORKFLOW_INVALID', '/version'],
-    [{ grants: 33 }, 'SAGA_WORKFLOW_INVALID', '/grants'],
+    [{ version: 1, grants: 33 }, 'SAGA_WORKFLOW_INVALID', '/grants'],
     [{ grants: '8' }, 'SAGA_WORKFLOW_INVALID', '/grants'],
+    [{ grants: 1 }, 'SAGA_WORKFLOW_INVALID', '/version'],
     [{ input: 'x'.repeat(262_200) }, 'SAGA_PAYLOAD_TOO_LARGE', '/input'],
     [{ branches: [] }, 'SAGA_UNKNOWN_FIELD', '/branches'],
     [{ deadlineMs: 0 }, 'SAGA_DEADLINE_INVALID', '/deadlineMs'],

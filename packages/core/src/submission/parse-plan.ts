@@ -4,24 +4,30 @@
  * submit.
  */
 import {
+  BRANCH_ID_LENGTH_MAX,
+  type BranchId,
   FAILURE_CODE_LENGTH_MAX,
   FAILURE_MESSAGE_LENGTH_MAX,
   type Fault,
   isBranchId,
+  isTooDeep,
+  JSON_DEPTH_MAX,
   type JsonValue,
   KEPT_VALUE_BYTES_MAX,
   NEXT_STEPS_MAX,
   type PlanCall,
   type PlanFailure,
+  type PlanRefusal,
+  readSlot,
   STEPS_MAX,
 } from '@counterstep/protocol'
 import type { JsonTemplate, SagaBranch, SagaValues, ValueReference } from '../definition.ts'
+import { cleanText } from '../record/clean-text.ts'
 import type { Plan, RanStep, ReadPlan } from '../rules/workflow-plan.ts'
 import { findGrant, findTopRank } from '../rules/workflow-slots.ts'
 import type { WorkflowStep, WorkflowTransaction } from '../transaction.ts'
 import { buildLocalBranch } from '../values/build-local-branch.ts'
 import type { Writable } from '../writable.ts'
-import { canonicalJson } from './canonical-json.ts'
 import { Faults, isRecord, refuseUnknownFields } from './faults.ts'
 import type { CheckUrl } from './parse-branch.ts'
 import { parseRetry } from './parse-retry.ts'
@@ -38,9 +44,19 @@ const NEXT_FIELDS = new Set(['id', 'is', 'name', 'branch'])
 const STEP_FIELDS = new Set(['slot', 'input', 'undo', 'role', 'retry', 'timeoutMs'])
 const FAILURE_FIELDS = new Set(['code', 'message', 'details'])
 const REFUSED_FIELDS = new Set(['code', 'message', 'details', 'id', 'journaled', 'asked'])
-const ENDS = ['done', 'failed', 'refused'] as const
+const REFUSAL_CODES: ReadonlySet<string> = new Set<PlanRefusal['code']>([
+  'WORKFLOW_CHANGED',
+  'WORKFLOW_UNKNOWN',
+  'WORKFLOW_VERSION_UNKNOWN',
+  'WORKFLOW_RULE_BROKEN',
+  'SLOT_TAKEN',
+  'ALREADY_COMPENSATED',
+  'GID_REUSED',
+])
+const ENDS = ['done', 'failed', 'refused', 'continue'] as const
 const UNTIL = ['now', 'any', 'all'] as const
-const SLOT = /^~([1-9]\d{0,6})$/
+/** The values in it may have JSON_DEPTH_MAX levels. */
+const ANSWER_DEPTH_MAX = JSON_DEPTH_MAX + 8
 
 /** The one code of a fault that the answer itself has. It is never shown as a code, only its text. */
 const FAULT = 'SAGA_WORKFLOW_INVALID'
@@ -53,6 +69,8 @@ export function parsePlan(
 ): ReadPlan {
   if (body === undefined)
     return bad('the answer did not come whole, is packed, is over the bound or is not UTF-8')
+  // The depth is read off the text, because to walk what is in it could cost ten times as much as to parse it.
+  if (isTooDeep(body, ANSWER_DEPTH_MAX)) return bad('the answer is nested too deep')
   let value: unknown
   try {
     value = JSON.parse(body)
@@ -62,7 +80,6 @@ export function parsePlan(
   if (!isRecord(value)) return bad('the answer is not an object')
   const other = findOther(workflow, value)
   if (other !== undefined) return bad(other)
-  if (canonicalJson(value as never) === undefined) return bad('the answer is nested too deep')
   const faults = new Faults()
   const plan = new PlanReader(workflow, checkUrl, faults).read(value)
   const refused = faults.readRefusal()
@@ -70,8 +87,9 @@ export function parsePlan(
   return plan === undefined ? bad('the answer cannot be read') : { type: 'read', plan }
 }
 
+/** The reason is shown, and may have names of the answer in it. */
 function bad(reason: string): ReadPlan {
-  return { type: 'bad', reason }
+  return { type: 'bad', reason: cleanText(reason) }
 }
 
 function describeFault({ path, message }: Fault): string {
@@ -79,10 +97,13 @@ function describeFault({ path, message }: Fault): string {
 }
 
 /** An answer to another call is no answer: a proxy or a wrong URL may give one. */
-function findOther({ gid, plan, version }: WorkflowTransaction, value: Fields): string | undefined {
+function findOther(
+  { gid, plan, version, generation }: WorkflowTransaction,
+  value: Fields,
+): string | undefined {
   if (value.v !== 1) return 'the answer has another v'
   if (value.gid !== gid) return 'the answer is for another gid'
-  if (value.generation !== 1) return 'the answer is for another generation'
+  if (value.generation !== (generation?.number ?? 1)) return 'the answer is for another generation'
   if (value.plan !== plan.number) return 'the answer is for another plan'
   // A handler that does not have the workflow has no version of it.
   if (value.version === undefined && isRecord(value.then) && 'refused' in value.then) return undefined
@@ -100,6 +121,8 @@ class PlanReader {
   readonly #grant: PlanCall['grant']
   readonly #slots = new Set<number>()
   #rank: number
+  /** It stands behind the ids of calls and waits, so that no generation has those of another. */
+  readonly #suffix: string
 
   constructor(workflow: WorkflowTransaction, checkUrl: CheckUrl, faults: Faults) {
     this.#workflow = workflow
@@ -108,10 +131,12 @@ class PlanReader {
     this.#ids = new Set(workflow.steps.map(({ id }) => id))
     this.#grant = findGrant(workflow)
     this.#rank = Math.max(workflow.plan.number, findTopRank(workflow.steps) + 1)
+    this.#suffix = workflow.generation === undefined ? '' : `~${workflow.generation.number}`
   }
 
   read(value: Fields): Plan | undefined {
     refuseUnknownFields(value, ANSWER_FIELDS, '', this.#faults)
+    if (!this.#faults.isEmpty) return undefined
     const { ran = [], next = [], version, plan } = value
     if (!Array.isArray(ran) || !Array.isArray(next))
       return this.#faults.add(FAULT, '', 'has a ran or a next that is not a list')
@@ -178,7 +203,7 @@ class PlanReader {
 
   /** No two steps have the same slot, and none has one that was taken before this plan. */
   #takeSlot(slot: unknown, path: string, last: number): number | undefined {
-    const number = typeof slot === 'string' ? Number(SLOT.exec(slot)?.[1] ?? 0) : 0
+    const number = readSlot(slot) ?? 0
     const { from } = this.#grant
     if (number < from || number > last)
       return this.#faults.add(
@@ -217,6 +242,8 @@ class PlanReader {
     const { id, name } = entry
     if (!isBranchId(id))
       return this.#faults.add(FAULT, `${path}/id`, 'must be 1–64 characters of A-Z a-z 0-9 . _ : -')
+    if (id.length + this.#suffix.length > BRANCH_ID_LENGTH_MAX)
+      return this.#faults.add(FAULT, `${path}/id`, `leaves no room for ${this.#suffix} behind it`)
     if (this.#ids.has(id)) return this.#faults.add(FAULT, `${path}/id`, `${id} stands already`)
     this.#ids.add(id)
     const needsName = is !== 'timer' && is !== 'patch'
@@ -236,6 +263,7 @@ class PlanReader {
     const context = { retry, headers, checkUrl: this.#checkUrl, faults: own, references }
     const parsed = parseSagaBranch({ ...value, id: head.id }, 0, context)
     const branch = parsed && { ...parsed.branch, after: [] }
+    // It refers to itself by the name that the code gave it.
     const values = branch && references.resolve([branch], undefined, () => new Set())
     const refused = own.readRefusal()
     if (refused !== undefined) {
@@ -247,7 +275,8 @@ class PlanReader {
     if (type !== head.is) return this.#faults.add(FAULT, path, `is a ${type}, and its entry says ${head.is}`)
     if (branch.wait?.type === 'signal' && branch.wait.name !== head.name)
       return this.#faults.add(FAULT, path, 'waits for another signal than its entry names')
-    return { ...head, branch: atPosition(branch, position), kept: keepWhole(values) }
+    const id = `${head.id}${this.#suffix}` as BranchId
+    return { ...head, branch: { ...atPosition(branch, position), id }, kept: keepWhole(values) }
   }
 
   /** A local step is a call to the handler. What the handler needs to know stands in its body. */
@@ -286,19 +315,24 @@ class PlanReader {
     const names = isRecord(then) ? Object.keys(then) : []
     const type = ENDS.find((each) => each === names[0])
     if (!isRecord(then) || names.length !== 1 || type === undefined)
-      return this.#faults.add(FAULT, '/then', 'must be now, any, all, or one of done, failed and refused')
-    if (type === 'done') {
-      const result = JSON.stringify(then.done as JsonValue)
-      if (utf8Length(result, KEPT_VALUE_BYTES_MAX) > KEPT_VALUE_BYTES_MAX)
-        return this.#faults.add(FAULT, '/then/done', `is over ${KEPT_VALUE_BYTES_MAX} bytes`)
-      return { type, result }
+      return this.#faults.add(FAULT, '/then', `must be now, any, all, or one of ${ENDS.join(', ')}`)
+    if (type === 'done' || type === 'continue') {
+      const text = JSON.stringify(then[type] as JsonValue)
+      if (utf8Length(text, KEPT_VALUE_BYTES_MAX) > KEPT_VALUE_BYTES_MAX)
+        return this.#faults.add(FAULT, `/then/${type}`, `is over ${KEPT_VALUE_BYTES_MAX} bytes`)
+      return type === 'done' ? { type, result: text } : { type, input: text }
     }
     const failure = this.#readFailure(
       then[type],
       type === 'failed' ? FAILURE_FIELDS : REFUSED_FIELDS,
       `/then/${type}`,
     )
-    return failure === undefined ? undefined : { type, failure }
+    if (failure === undefined) return undefined
+    if (type === 'refused' && !REFUSAL_CODES.has(failure.code))
+      return this.#faults.add(FAULT, '/then/refused/code', `must be one of ${[...REFUSAL_CODES].join(', ')}`)
+    // It is shown and never given to the code again.
+    const shown = { code: cleanText(failure.code), message: cleanText(failure.message) }
+    return { type, failure: { ...failure, ...shown } }
   }
 
   #readFailure(value: unknown, fields: ReadonlySet<string>, path: string): PlanFailure | undefined {

@@ -1,7 +1,7 @@
-import { BRANCHES_MAX, type SagaRole, URL_LENGTH_MAX } from '@counterstep/protocol'
+import { BRANCHES_MAX, type SagaRole, URL_LENGTH_MAX, URL_PLACES_MAX } from '@counterstep/protocol'
 import type { CompensationContent, RequestTemplate, SagaBranch, ValueReference } from '../definition.ts'
 import { toPlainText } from '../values/build-request.ts'
-import { fillUrl, findMisplaced, hasBrace, listPlaces } from '../values/fill-url.ts'
+import { countUrlPlaces, fillUrl, findMisplaced, hasBrace, listPlaces } from '../values/fill-url.ts'
 import type { Writable } from '../writable.ts'
 import { type Faults, isRecord, pointerStep, refuseUnknownFields } from './faults.ts'
 import { parseContent, parseTarget, parseUrl } from './parse-branch.ts'
@@ -147,6 +147,11 @@ function parseTemplateUrl(
     return { url: parseUrl(url, `${path}/url`, context), template: undefined }
   if (!isRecord(values)) {
     faults.add('SAGA_REFERENCE_INVALID', `${path}/with`, 'must be an object of references')
+    return { url: undefined, template: undefined }
+  }
+  // Each attempt fills every place anew.
+  if (countUrlPlaces(url) > URL_PLACES_MAX) {
+    faults.add('SAGA_REFERENCE_INVALID', `${path}/url`, `has more than ${URL_PLACES_MAX} places for values`)
     return { url: undefined, template: undefined }
   }
   const places = listPlaces(url)

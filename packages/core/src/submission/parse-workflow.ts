@@ -42,6 +42,9 @@ export function readWorkflow(
     { code: 'SAGA_WORKFLOW_INVALID', path: '/version' },
     faults,
   )
+  // A newer version could run its steps under the slots that an older one has been granted.
+  if (grants !== undefined && grants > 0 && body.version === undefined)
+    faults.add('SAGA_WORKFLOW_INVALID', '/version', 'must be given where there are grants')
   const { deadlineMs, delayMs } = times
   const definition: Writable<WorkflowDefinition> = {
     kind: 'workflow',

@@ -12,14 +12,15 @@ export interface LocalCall {
 
 /**
  * Builds the branch of a local step: a call to the handler, whose body says what the handler needs to know. Without a step it is
- * that of a slot of which nothing is known. There the barrier's row tells what is to be undone, if anything is.
+ * that of a slot of which nothing is known. There the barrier's row tells what is to be undone, if anything is. The headers
+ * are those of all calls of the workflow, so no step keeps them.
  */
 export function buildLocalBranch(
   { gid, definition, version = definition.version }: WorkflowTransaction,
   slot: string,
   call?: LocalCall,
 ): SagaBranch {
-  const { handler, headers, workflow } = definition
+  const { handler, workflow } = definition
   const pinned = call?.version ?? version
   const head = {
     v: 1,
@@ -29,15 +30,14 @@ export function buildLocalBranch(
     ...(call?.input === undefined ? {} : { input: call.input }),
   }
   const write = (idempotencyKey: string) => JSON.stringify({ ...head, idempotencyKey })
-  const contentType = 'application/json'
+  const content = { contentType: 'application/json', headers: {} }
   return {
     id: slot as SagaBranch['id'],
     action: handler,
     compensation: handler,
     body: call === undefined || call.hasRun ? '' : write(`${gid}/${slot}`),
-    contentType,
-    headers,
+    ...content,
     after: [],
-    compensationContent: { body: write(`${gid}/${slot}/undo`), contentType, headers },
+    compensationContent: { body: write(`${gid}/${slot}/undo`), ...content },
   }
 }

@@ -2,19 +2,17 @@
  * Builds the request of a plan call, and the requests of the steps that a plan has named. The results stand in the call as
  * the texts that the services answered, so that a number keeps its digits.
  */
-import type { JsonValue, PlanFailure } from '@counterstep/protocol'
+import { workflowStartAt } from '../rules/workflow-effects.ts'
 import { countBytesLeft } from '../rules/workflow-plan.ts'
 import { findGrant } from '../rules/workflow-slots.ts'
 import { isSeal, toSaga } from '../rules/workflow-steps.ts'
-import { canonicalJson } from '../submission/canonical-json.ts'
-import type { SagaOp, WorkflowStep, WorkflowTransaction } from '../transaction.ts'
+import { findAcceptedAt, type SagaOp, type WorkflowStep, type WorkflowTransaction } from '../transaction.ts'
 import { type BranchRequest, buildRequest } from './build-request.ts'
-
-const FAILURE_CODE = 'BRANCH_FAILED'
+import { writeFailure } from './keep-failure.ts'
 
 /** Everything in it is fixed when the plan is opened, so all calls of one plan have the same bytes, whichever node makes them. */
 export function buildPlanCall(workflow: WorkflowTransaction): BranchRequest {
-  const { definition, steps, order, plan, version = definition.version } = workflow
+  const { definition, steps, order, plan, generation, version = definition.version } = workflow
   const seen = order.slice(0, plan.seen)
   const isSeen = new Set(seen)
   const pending = steps.filter((step, position) => !isSeen.has(position) && !isSeal(step))
@@ -23,15 +21,15 @@ export function buildPlanCall(workflow: WorkflowTransaction): BranchRequest {
     gid: workflow.gid,
     workflow: definition.workflow,
     ...(version === undefined ? {} : { version }),
-    generation: 1,
+    generation: generation?.number ?? 1,
     plan: plan.number,
-    acceptedAt: workflow.createdAt,
-    startAt: workflow.createdAt + (definition.delayMs ?? 0),
+    acceptedAt: findAcceptedAt(workflow),
+    startAt: workflowStartAt(workflow),
     at: plan.at,
   }
   const parts = [
     JSON.stringify(head).slice(1, -1),
-    `"input":${definition.input}`,
+    `"input":${generation?.input ?? definition.input}`,
     `"journal":[${seen.map((position, index) => writeEntry(workflow, position, workflow.seenAt[index] ?? plan.at)).join(',')}]`,
     `"pending":${JSON.stringify(pending.map(toPending))}`,
     `"grant":${JSON.stringify(findGrant(workflow))}`,
@@ -43,9 +41,10 @@ export function buildPlanCall(workflow: WorkflowTransaction): BranchRequest {
 
 /** Builds the request of a step. The undo of a local step gets what its action has answered, if that is known. */
 export function buildStepRequest(workflow: WorkflowTransaction, position: number, op: SagaOp): BranchRequest {
-  const request = buildRequest(toSaga(workflow), position, op)
-  const step = workflow.steps[position]
-  if (op === 'action' || step?.local === undefined) return request
+  const built = buildRequest(toSaga(workflow), position, op)
+  if (workflow.steps[position]?.local === undefined) return built
+  const request = { ...built, headers: workflow.definition.headers }
+  if (op === 'action') return request
   const value = findValue(workflow, position)
   return value === undefined
     ? request
@@ -68,43 +67,16 @@ function toPending({ id, is, name, local, branch }: WorkflowStep) {
 
 function writeEntry(workflow: WorkflowTransaction, position: number, at: number): string {
   const step = workflow.steps[position] as WorkflowStep
-  const { state } = workflow.branches[position]?.action ?? {}
+  const action = workflow.branches[position]?.action
   const head = JSON.stringify({ ...toPending(step), at }).slice(1, -1)
-  if (state === 'failed') return `{${head},"failed":${JSON.stringify(readFailure(workflow, position))}}`
+  if (action?.state === 'failed') return `{${head},"failed":${writeFailure(action)}}`
   const value = findValue(workflow, position)
   return value === undefined ? `{${head}}` : `{${head},"value":${value}}`
 }
 
-function findValue({ steps, branches }: WorkflowTransaction, position: number): string | undefined {
+/** Returns the JSON text of what a step has answered. */
+export function findValue({ steps, branches }: WorkflowTransaction, position: number): string | undefined {
   const { state, values } = branches[position]?.action ?? {}
   const whole = steps[position]?.kept.indexOf('') ?? -1
   return state === 'succeeded' ? (values?.[whole] ?? undefined) : undefined
-}
-
-/** A service that fails says why in JSON. Anything else that it says is the message. */
-function readFailure({ branches }: WorkflowTransaction, position: number): PlanFailure {
-  const { answer = '', error } = branches[position]?.action ?? {}
-  const value = parseObject(answer)
-  const { code, message, details } = value
-  if (typeof code !== 'string' || code === '') return { code: FAILURE_CODE, message: answer || (error ?? '') }
-  return {
-    code,
-    message: typeof message === 'string' ? message : '',
-    ...(mayDeliver(details) ? { details } : {}),
-  }
-}
-
-/** A service may say what it likes, and what is nested too deep would make the handler refuse the whole call. */
-function mayDeliver(details: unknown): details is JsonValue {
-  return details !== undefined && canonicalJson(details as JsonValue) !== undefined
-}
-
-function parseObject(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
-  } catch {
-    // It is an excerpt, or no JSON.
-    return {}
-  }
 }

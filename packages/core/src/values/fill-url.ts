@@ -4,6 +4,10 @@ import { isWellFormed } from '../submission/utf8-length.ts'
 /** It finds the places `{name}` in a URL, which get values when the URL is called. */
 const PLACE = /\{([A-Za-z][A-Za-z0-9_]{0,63})\}/g
 
+export function countUrlPlaces(url: string): number {
+  return Array.from(url.matchAll(PLACE)).length
+}
+
 /** Lists the names of the places, each once. */
 export function listPlaces(url: string): readonly string[] {
   return [...new Set(Array.from(url.matchAll(PLACE), ([, name]) => name as string))]

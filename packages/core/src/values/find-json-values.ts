@@ -2,6 +2,7 @@
  * Finds where in a JSON text the values of some pointers (RFC 6901) stand. A value is returned as the text that it has
  * there, so that a number keeps all its digits, which JSON.parse does not promise.
  */
+import { findStringEnd } from '@counterstep/protocol'
 
 interface PointerTree {
   /** The positions, in the list of pointers, of those that end here. */
@@ -30,13 +31,6 @@ export function readPointer(pointer: string): readonly string[] | undefined {
     .slice(1)
     .split('/')
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
-}
-
-/** Finds the closing quote of the string that begins at `start`, in a text that is known to be JSON. */
-export function findStringEnd(json: string, start: number): number {
-  let at = start + 1
-  while (json[at] !== '"') at += json[at] === '\\' ? 2 : 1
-  return at
 }
 
 function isJson(text: string): boolean {

@@ -1,30 +1,51 @@
-import { JSON_DEPTH_MAX, KEPT_VALUE_BYTES_MAX, KEPT_VALUES_BYTES_MAX } from '@counterstep/protocol'
+import { KEPT_VALUE_BYTES_MAX, KEPT_VALUES_BYTES_MAX } from '@counterstep/protocol'
 import type { OpProgress, SagaTransaction } from '../transaction.ts'
+import { computeOnce } from './compute-once.ts'
 import { countBytes, countValueBytes } from './count-bytes.ts'
-import { findJsonValues, findStringEnd } from './find-json-values.ts'
+import { findJsonValues } from './find-json-values.ts'
+import { mayBeHandedOn } from './may-be-handed-on.ts'
 
 const NONE: readonly string[] = []
+/** The error of a step whose answer has no room in the journal of its workflow, or is over a bound. */
+export const JOURNAL_FULL = 'journal-full'
 
 /**
  * Finds the values that are kept of an answer, in the order of the branch's list. A value that the answer does not have, or
- * for which there is no room, is null, and so is one that is nested too deep. Returns undefined if nothing is kept of this
+ * for which there is no room, is null, and so is one that other services could not read. Returns undefined if nothing is kept of this
  * branch.
  */
 function keepValues(
   { definition, branches }: SagaTransaction,
   branch: number,
   answerBody: string | undefined,
-): readonly (string | null)[] | undefined {
+): Pick<OpProgress, 'values' | 'error'> | undefined {
   const pointers = definition.values?.kept[branch]
   if (pointers === undefined || pointers.length === 0) return undefined
-  let room = (definition.values?.bytesMax ?? KEPT_VALUES_BYTES_MAX) - countKeptBytes(branches)
-  return findJsonValues((answerBody ?? '').replace(/^\ufeff/, ''), pointers).map((value) => {
-    if (value === null) return null
-    const bytes = countBytes(value)
-    if (bytes > Math.min(room, KEPT_VALUE_BYTES_MAX) || isTooDeep(value)) return null
+  const { bytesMax } = definition.values ?? {}
+  let room = (bytesMax ?? KEPT_VALUES_BYTES_MAX) - countKeptBytes(branches)
+  let isLost = false
+  // Without room all are null. A workflow is told that one was lost, so its answer is looked at all the same.
+  if (bytesMax === undefined && room <= 0) return { values: pointers.map(() => null) }
+  const found = findJsonValues((answerBody ?? '').replace(/^\ufeff/, ''), pointers)
+  const values = found.map((text, position) => {
+    if (text === null) return null
+    const isForCode = bytesMax !== undefined && pointers[position] === ''
+    const bytesFree = Math.min(room, KEPT_VALUE_BYTES_MAX)
+    // The room is asked for first, since a value for which there is none need not be read.
+    const value =
+      (isForCode || countBytes(text) <= bytesFree) && mayBeHandedOn(text)
+        ? writeValue(text, isForCode)
+        : undefined
+    const bytes = value === undefined ? Number.POSITIVE_INFINITY : countBytes(value)
+    if (value === undefined || bytes > bytesFree) {
+      isLost = true
+      return null
+    }
     room -= bytes
-    return copyText(value)
+    return value
   })
+  // The code of a workflow must not go on with null in place of what a service has answered.
+  return isLost && bytesMax !== undefined ? { values, error: JOURNAL_FULL } : { values }
 }
 
 /** Ends an op with success, together with the values that are kept of the branch's answer. */
@@ -34,17 +55,17 @@ export function succeedWithValues(
   progress: OpProgress,
   answerBody: string | undefined,
 ): OpProgress {
-  const values = keepValues(saga, branch, answerBody)
-  return values === undefined
-    ? { ...progress, state: 'succeeded' }
-    : { ...progress, state: 'succeeded', values }
+  return { ...progress, state: 'succeeded', ...keepValues(saga, branch, answerBody) }
 }
 
-/** Counts the bytes of all values that a saga has kept until now. */
+const countFailureBytes = computeOnce(({ failure = '' }: OpProgress) => countBytes(failure))
+
+/** Counts the bytes of all values that a saga has kept until now. A workflow keeps its failures, too. */
 export function countKeptBytes(branches: SagaTransaction['branches']): number {
   let sum = 0
   for (const { action } of branches) {
     for (const bytes of countValueBytes(action.values ?? NONE)) sum += bytes
+    if (action.failure !== undefined) sum += countFailureBytes(action)
   }
   return sum
 }
@@ -55,24 +76,9 @@ export function isProducer({ definition }: SagaTransaction, branch: number): boo
 }
 
 /**
- * A program that writes or reads a text with this value must not overflow its stack. The signs are read one by one, because
- * an answer of 64 KiB may have 60,000 brackets, and 32 values that stand in each other.
+ * A number keeps its digits, but for code, which gets what JSON.parse makes of it: 1e20 is four times as long then. A part of
+ * a text keeps the whole text in memory in V8, which may be 64 KiB for an id.
  */
-function isTooDeep(json: string): boolean {
-  let depth = 0
-  for (let at = 0; at < json.length; at++) {
-    const sign = json[at]
-    if (sign === '"') at = findStringEnd(json, at)
-    else if (sign === ']' || sign === '}') depth--
-    else if (sign === '[' || sign === '{') {
-      depth++
-      if (depth > JSON_DEPTH_MAX) return true
-    }
-  }
-  return false
-}
-
-/** A part of a text keeps the whole text in memory in V8, which may be 64 KiB for an id. */
-function copyText(text: string): string {
-  return JSON.parse(JSON.stringify(text)) as string
+function writeValue(text: string, isForCode: boolean): string {
+  return isForCode ? JSON.stringify(JSON.parse(text)) : (JSON.parse(JSON.stringify(text)) as string)
 }

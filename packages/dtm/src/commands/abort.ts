@@ -12,9 +12,9 @@ import { nudge } from './nudge.ts'
  * Aborts a prepared TCC or message; a TCC that is aborting already is tried again at once. The stored transaction
  * decides what may be done, so a request that names another type than the stored one is refused.
  */
-export async function abort(request: DtmRequest, { engine }: CommandDeps): Promise<Answer> {
+export async function abort(request: DtmRequest, { engine, caller }: CommandDeps): Promise<Answer> {
   const gid = readKnownGid(request.gid)
-  const stored = await engine.read(gid)
+  const stored = await engine.read(gid, caller)
   if (stored === undefined) throw refuseUnknownGid(gid)
   const { kind, status } = stored
   const isAbortable = status === 'prepared' || (kind === 'tcc' && status === 'aborting')
@@ -24,7 +24,12 @@ export async function abort(request: DtmRequest, { engine }: CommandDeps): Promi
   const reason = toWellFormed(request.rollback_reason.slice(0, REASON_LENGTH_MAX))
   if (status === 'aborting') await nudge(gid, engine)
   try {
-    const view = await engine.abort(gid, { waitMs, untilIdle: true, ...(reason === '' ? {} : { reason }) })
+    const view = await engine.abort(gid, {
+      waitMs,
+      untilIdle: true,
+      caller,
+      ...(reason === '' ? {} : { reason }),
+    })
     return waitMs > 0 && !isFinalStatus(view.status) ? ONGOING : SUCCESS
   } catch (error: unknown) {
     if (!isRefusal(error)) throw error

@@ -19,12 +19,12 @@ export async function prepare(request: DtmRequest, deps: CommandDeps): Promise<A
   const definition = await buildPreparedDefinition(request, deps)
   const gid = readGid(request.gid)
   try {
-    const { engine, takeBytes } = deps
-    await engine.accept(buildSubmission(gid, request, definition, randomUUID()), { takeBytes })
+    const { engine, takeBytes, trace } = deps
+    await engine.accept(buildSubmission(gid, request, definition, randomUUID()), { takeBytes, trace })
     return SUCCESS
   } catch (error: unknown) {
     if (!isCounterstepError(error) || error.code !== 'SAGA_GID_CONFLICT') throw error
-    const stored = await deps.engine.get(gid)
+    const stored = await deps.engine.read(gid, deps.caller)
     // The transaction was purged after the conflict, so the client's next try will find the gid free.
     if (stored === undefined) throw error
     if (stored.status === 'prepared') return SUCCESS

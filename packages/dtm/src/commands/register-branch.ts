@@ -13,18 +13,18 @@ import type { CommandDeps } from './deps.ts'
  */
 export async function registerBranch(
   registration: Registration,
-  { engine, checkUrl }: CommandDeps,
+  { engine, checkUrl, caller }: CommandDeps,
 ): Promise<Answer> {
   const { trans_type = '' } = registration
   if (trans_type === 'xa' || trans_type === 'workflow')
     throw refuseUnsupported(`branches of type ${trans_type} are`)
   if (trans_type !== 'tcc') throw refuse(`unknow trans type: ${trans_type}`)
   const gid = stripGid(registration.gid ?? '')
-  const stored = isGid(gid) ? await engine.read(gid) : undefined
+  const stored = isGid(gid) ? await engine.read(gid, caller) : undefined
   if (!isGid(gid) || stored?.kind !== 'tcc' || stored.status !== 'prepared') return answerNotPrepared(gid)
   const { contentType = 'application/json', protocol = 'http' } = readNote(stored.definition) ?? {}
   try {
-    await engine.addBranch(gid, tccBranch(registration, contentType, { checkUrl, protocol }))
+    await engine.addBranch(gid, tccBranch(registration, contentType, { checkUrl, protocol }), caller)
     return SUCCESS
   } catch (error: unknown) {
     if (!isCounterstepError(error)) throw error

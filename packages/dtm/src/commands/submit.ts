@@ -79,11 +79,11 @@ async function submitNew(
   { gid, kind, request, waitMs }: Submit,
   deps: CommandDeps,
 ): Promise<Submitted | undefined> {
-  const { engine, takeBytes } = deps
+  const { engine, takeBytes, trace } = deps
   const definition = await buildDefinition(kind, request, deps)
   const submission = buildSubmission(gid, request, definition, randomUUID())
   try {
-    const view = await engine.accept(submission, { waitMs, untilIdle: true, takeBytes })
+    const view = await engine.accept(submission, { waitMs, untilIdle: true, takeBytes, trace })
     // A TCC that was not prepared has no branches, so it is confirmed as soon as it is stored.
     return {
       definition,
@@ -113,9 +113,9 @@ function buildDefinition(
 /** Submits the transaction that is stored under the gid. Returns undefined if the gid is free. */
 async function submitStanding(
   { gid, kind, request, waitMs }: Submit,
-  { engine }: CommandDeps,
+  { engine, caller }: CommandDeps,
 ): Promise<Submitted | Answer | undefined> {
-  const stored = await engine.read(gid)
+  const stored = await engine.read(gid, caller)
   if (stored === undefined) return undefined
   if (stored.status !== 'prepared' && stored.status !== 'submitted')
     return answerFailure(`current status '${toStatusWord(stored.status)}', cannot sumbmit.`)
@@ -130,7 +130,7 @@ async function submitStanding(
     const heldCharacters = countBodyCharacters(getBranchTargets(stored))
     return {
       definition,
-      view: await engine.submitPrepared(gid, { waitMs, untilIdle: true, heldCharacters }),
+      view: await engine.submitPrepared(gid, { waitMs, untilIdle: true, heldCharacters, caller }),
     }
   } catch (error: unknown) {
     // An abort or the deadline came between the read and the submit, so the status is read again for the answer.

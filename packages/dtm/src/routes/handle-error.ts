@@ -20,7 +20,8 @@ export function createErrorHandler(report: ReportError) {
   }
 }
 
-function toAnswer(error: unknown, report: ReportError): Answer {
+/** Tells a client of an error. Errors that are bugs are reported. */
+export function toAnswer(error: unknown, report: ReportError): Answer {
   if (error instanceof AnsweredError) return error.answer
   if (error instanceof GoDepthError) return answerError(error.message, OVER_STATUS)
   if (error instanceof GoSyntaxError || error instanceof GoTypeError) return answerError(error.message)

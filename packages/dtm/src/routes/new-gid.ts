@@ -16,7 +16,7 @@ export function addNewGidRoute(app: FastifyInstance): void {
 }
 
 /** Writes 128 random bits in base 57. */
-function createGid(): string {
+export function createGid(): string {
   let bits = BigInt(`0x${randomBytes(16).toString('hex')}`)
   const base = BigInt(ALPHABET.length)
   let text = ''

@@ -1,3 +1,4 @@
+import { readCaller } from '@counterstep/access'
 import type { FastifyInstance } from 'fastify'
 import type { CommandDeps } from '../commands/deps.ts'
 import { registerBranch } from '../commands/register-branch.ts'
@@ -13,7 +14,13 @@ const PATHS = ['registerBranch', 'registerTccBranch', 'registerXaBranch']
 export function addRegisterBranchRoutes(app: FastifyInstance, deps: CommandDeps): void {
   for (const path of PATHS) {
     app.post(`${BASE_PATH}/${path}`, STORE_BRANCH, async (request, reply) =>
-      sendAnswer(reply, await registerBranch(readRegistration(readBody(request)), deps)),
+      sendAnswer(
+        reply,
+        await registerBranch(readRegistration(readBody(request)), {
+          ...deps,
+          caller: readCaller(request.raw),
+        }),
+      ),
     )
   }
 }

@@ -17,6 +17,11 @@ const STATUS_OF_REFUSAL: Partial<Readonly<Record<ErrorCode, number>>> = {
   SAGA_QUOTA_EXCEEDED: 429,
 }
 
+/** Tells whether a request was refused for who asks, or for how much was asked, and not for what it says. */
+export function isRefusal(error: CounterstepError): boolean {
+  return STATUS_OF_REFUSAL[error.code] !== undefined
+}
+
 /** Returns false, and sends nothing, if the error is not one of these refusals. */
 export function sendRefusal(reply: FastifyReply, { code, message }: CounterstepError): boolean {
   const status = STATUS_OF_REFUSAL[code]

@@ -1,4 +1,4 @@
-import { buildQuotaCheck, type Gate } from '@counterstep/access'
+import type { Gate } from '@counterstep/access'
 import type { FastifyInstance } from 'fastify'
 import { abort } from '../commands/abort.ts'
 import type { CommandDeps } from '../commands/deps.ts'
@@ -12,10 +12,11 @@ import { type DtmRequest, readRequest } from '../wire/read-request.ts'
 import { toKind } from '../wire/status-word.ts'
 import { BASE_PATH } from './base-path.ts'
 import { readBody } from './read-body.ts'
+import { readCallerDeps } from './read-caller-deps.ts'
 import { ADMIN, STORE_TRANSACTION, SUBMIT_OR_ADMIN } from './route-access.ts'
 import { sendAnswer } from './send-answer.ts'
 
-type Command = (request: DtmRequest, deps: CommandDeps) => Promise<Answer>
+export type Command = (request: DtmRequest, deps: CommandDeps) => Promise<Answer>
 
 /** Adds the commands whose body is a transaction. */
 export function addCommandRoutes(
@@ -26,8 +27,8 @@ export function addCommandRoutes(
 ): void {
   const route = (path: string, guarded: typeof ADMIN, command: Command) =>
     app.post(`${BASE_PATH}/${path}`, guarded, async (request, reply) => {
-      const takeBytes = buildQuotaCheck(gate, request, reply)
-      return sendAnswer(reply, await command(readRequest(readBody(request)), { ...deps, takeBytes }))
+      const asked = { ...deps, ...readCallerDeps(path, gate, request, reply) }
+      return sendAnswer(reply, await command(readRequest(readBody(request)), asked))
     })
   route('prepare', STORE_TRANSACTION, prepare)
   route('submit', STORE_TRANSACTION, measureCommand(submit, metrics))
@@ -36,7 +37,8 @@ export function addCommandRoutes(
   route('resetNextCronTime', ADMIN, resetNextCronTime)
 }
 
-function measureCommand(command: Command, metrics: DialectMetrics): Command {
+/** Counts the command's transactions. */
+export function measureCommand(command: Command, metrics: DialectMetrics): Command {
   return async function measure(request, deps) {
     const startedAt = performance.now()
     let isOk = false

@@ -12,9 +12,6 @@ export function addUnsupportedRoutes(app: FastifyInstance): void {
       throw refuseUnsupported('the key-value routes are')
     })
   }
-  app.post('/api/json-rpc', SUBMIT, () => {
-    throw refuseUnsupported('JSON-RPC is')
-  })
 }
 
 /**

@@ -1,4 +1,5 @@
 import { decodeGoMap, GoTypeError } from '../go-json/decode-go-struct.ts'
+import type { GoValue } from '../go-json/go-value.ts'
 import { GoSyntaxError, scanGoValue } from '../go-json/scan-go-json.ts'
 import { AnsweredError, answerError } from './answer.ts'
 
@@ -10,15 +11,19 @@ export type Registration = Readonly<Record<string, string>>
  */
 export function readRegistration(body: string): Registration {
   try {
-    const { value } = scanGoValue(body)
-    return value.type === 'null'
-      ? {}
-      : decodeGoMap(value, 'value of type map[string]string', 'value of type string')
+    return toRegistration(scanGoValue(body).value)
   } catch (error: unknown) {
     if (!(error instanceof GoSyntaxError) && !(error instanceof GoTypeError)) throw error
     const text = error instanceof GoSyntaxError && error.incomplete ? toEndText(body) : error.message
     throw new AnsweredError({ ...answerError(text, 400), contentType: 'text/plain; charset=utf-8' })
   }
+}
+
+/** Throws GoTypeError. */
+export function toRegistration(value: GoValue): Registration {
+  return value.type === 'null'
+    ? {}
+    : decodeGoMap(value, 'value of type map[string]string', 'value of type string')
 }
 
 function toEndText(body: string): string {

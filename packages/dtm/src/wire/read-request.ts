@@ -1,4 +1,5 @@
 import { decodeGoStruct, type GoField, type GoStruct } from '../go-json/decode-go-struct.ts'
+import type { GoValue } from '../go-json/go-value.ts'
 import { scanGoJson } from '../go-json/scan-go-json.ts'
 import { stripGid } from './read-gid.ts'
 
@@ -31,7 +32,12 @@ export type DtmRequest = GoStruct<typeof FIELDS>
 
 /** Reads the body of a command. Throws GoSyntaxError and GoTypeError. */
 export function readRequest(body: string): DtmRequest {
-  const request = decodeGoStruct(scanGoJson(body), FIELDS, 'dtmsvr.TransGlobal')
+  return toRequest(scanGoJson(body))
+}
+
+/** Throws GoTypeError. */
+export function toRequest(value: GoValue): DtmRequest {
+  const request = decodeGoStruct(value, FIELDS, 'dtmsvr.TransGlobal')
   return { ...request, gid: stripGid(request.gid), protocol: request.protocol || 'http' }
 }
 

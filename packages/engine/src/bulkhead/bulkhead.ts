@@ -29,6 +29,9 @@ export interface BulkheadParts {
   readonly observer: EngineObserver
 }
 
+/** How fast large rows come back to a target, and its plans are read. */
+type Pace = Pick<Target, 'nextLargeRowAt' | 'plansRestUntil'>
+
 /** The least time between two reports about one target that stays over its share. */
 const TELL_MS = 60_000
 
@@ -41,7 +44,9 @@ export class Bulkhead {
   readonly #recovered: Pool
   readonly #freshWaiters: Pool
   readonly #recoveredWaiters: Pool
-  readonly #unlisted = { nextLargeRowAt: 0 }
+  readonly #unlisted: Pace = { nextLargeRowAt: 0, plansRestUntil: 0 }
+  /** When the next large row may come back from a wait, by this node's clock. Waits have no target. */
+  nextLargeRowAt = 0
 
   constructor(parts: BulkheadParts) {
     const { settings, findOrigin, listedOrigins = [], clock, alarms } = parts
@@ -118,16 +123,32 @@ export class Bulkhead {
     return held.waitMs
   }
 
-  /**
-   * Takes the turn at which a large row comes back to this target. All targets that are not listed share their turns, since
-   * names cost nothing. Undefined: the row is small.
-   */
+  /** Takes the turn at which a large row comes back to this target. Undefined: the row is small. */
   takeLargeRowTurn(target: Target, places: number): LargeRowTurn | undefined {
-    const pace = target.isListed ? target : this.#unlisted
+    const pace = this.#findPace(target)
     const now = this.#parts.clock.now()
     const turn = takeLargeRowTurn({ nextAt: pace.nextLargeRowAt, now, places })
     if (turn !== undefined) pace.nextLargeRowAt = turn.nextAt
     return turn
+  }
+
+  /** A plan of this target took long to read. Its rest puts off the turns of large rows that are taken from now on. */
+  restFromPlan(target: Target, ms: number): void {
+    const pace = this.#findPace(target)
+    const now = this.#parts.clock.now()
+    pace.nextLargeRowAt = Math.max(pace.nextLargeRowAt, now) + ms
+    pace.plansRestUntil = now + ms
+  }
+
+  /** Tells whether a plan that may take long must not be read yet, whatever turn it has had. */
+  isRestingFromPlan(target: Target): boolean {
+    const { plansRestUntil } = this.#findPace(target)
+    return this.#parts.clock.now() < plansRestUntil
+  }
+
+  /** All targets that are not listed share their turns and their rest, since names cost nothing. */
+  #findPace(target: Target): Pace {
+    return target.isListed ? target : this.#unlisted
   }
 
   /** Reports a target to the log, where an operator reads its name. Callers are not told its address. */

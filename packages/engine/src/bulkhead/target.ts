@@ -22,6 +22,8 @@ export class Target {
   roomRate: RoomRate = UNMEASURED
   /** When its next large row may come back, by this node's clock. */
   nextLargeRowAt = 0
+  /** After a plan that took long to read, no other one is read until this instant. */
+  plansRestUntil = 0
   /** The number of calls that wait for their turn. */
   waiting = 0
   /** Says when it was last reported as over its share, by this node's clock. */

@@ -1,4 +1,4 @@
-import type { GivenCommand } from '@counterstep/core'
+import type { GivenCommand, TraceContext } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import type { EngineObserver } from '../observer.ts'
 
@@ -8,7 +8,12 @@ const REASON_SHOWN_MAX = 256
  * Reports a command of an operator once it is durable. If the process dies before this, the trail has the command all the
  * same, and the log lacks it.
  */
-export function tellCommand(observer: EngineObserver, gid: Gid, command: GivenCommand): void {
+export function tellCommand(
+  observer: EngineObserver,
+  gid: Gid,
+  trace: TraceContext | undefined,
+  command: GivenCommand,
+): void {
   const { id, by, reason } = command.given
   const text = reason ?? ('reason' in command ? command.reason : undefined)
   const fields: Record<string, string> = {
@@ -23,5 +28,5 @@ export function tellCommand(observer: EngineObserver, gid: Gid, command: GivenCo
   }
   if (by.person !== undefined) fields.person = by.person
   if (text !== undefined) fields.reason = text.slice(0, REASON_SHOWN_MAX)
-  observer.event({ level: 'info', name: 'operator-command', gid, fields })
+  observer.event({ level: 'info', name: 'operator-command', gid, trace, fields })
 }

@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto'
 import {
   type Clock,
+  type LiveTurn,
   type Store,
   type StoredTransaction,
   StoreUnavailableError,
+  takeLiveTurn,
   toListed,
 } from '@counterstep/core'
 import {
@@ -27,6 +29,8 @@ const FRESH_EVERY_MS = 1_000
 /** New transactions are read so many at once, until they have this many characters. The others are only counted. */
 const FRESH_ROWS_AT_ONCE = 5
 const FRESH_CHARACTERS_MAX = 1_000_000
+/** A caller that was sent nothing for this long has all of its pace again. */
+const FORGET_MS = 10_000
 
 /** A view as it is sent. It is written once for all who watch. */
 export interface ShownView {
@@ -63,8 +67,11 @@ export interface WatchParts {
 
 interface Watched {
   readonly watchers: Set<Watcher>
-  /** They are told the next view even if it is no other than the last one. */
-  readonly owed: Set<Watcher>
+  /**
+   * They are told the next view even if it is no other than the last one, and not before their turn, if they have taken one
+   * already.
+   */
+  readonly owed: Map<Watcher, LiveTurn | undefined>
   readAt: number
   /** It stands in the queue of a caller, or is being read. */
   isQueued: boolean
@@ -83,6 +90,8 @@ export class Watch {
   readonly #watched = new Map<Gid, Watched>()
   /** The gids that a caller's looks have still to come to. Such a queue ends when it is empty. */
   readonly #queues = new Map<string, Gid[]>()
+  /** When a caller may be sent the next view. */
+  readonly #nextTurnAt = new Map<string, number>()
   readonly #fresh = new FreshGids()
   #freshAt = Number.POSITIVE_INFINITY
   #toldAt = Number.NEGATIVE_INFINITY
@@ -144,7 +153,7 @@ export class Watch {
     const now = this.#parts.clock.now()
     const watched = {
       watchers: new Set<Watcher>(),
-      owed: new Set<Watcher>(),
+      owed: new Map<Watcher, LiveTurn | undefined>(),
       readAt: now,
       isQueued: false,
       delayMs: 0,
@@ -158,7 +167,7 @@ export class Watch {
     for (const gid of watcher.gids) {
       const watched = this.#watched.get(gid)
       if (watched === undefined || !watched.watchers.has(watcher)) continue
-      watched.owed.add(watcher)
+      watched.owed.set(watcher, watched.owed.get(watcher))
       this.#readSoon(watched)
     }
   }
@@ -168,10 +177,13 @@ export class Watch {
     for (const gid of watcher.gids) {
       const watched = this.#watched.get(gid)
       watched?.watchers.delete(watcher)
+      this.#returnTurn(watcher.caller, watched?.owed.get(watcher))
       watched?.owed.delete(watcher)
       if (watched?.watchers.size === 0) this.#watched.delete(gid)
     }
     if (![...this.#watchers].some(({ wantsFresh }) => wantsFresh)) this.#freshAt = Number.POSITIVE_INFINITY
+    const now = this.#parts.clock.now()
+    for (const [caller, at] of this.#nextTurnAt) if (at < now - FORGET_MS) this.#nextTurnAt.delete(caller)
   }
 
   #readSoon(watched: Watched): void {
@@ -207,7 +219,7 @@ export class Watch {
     const now = this.#parts.clock.now()
     this.#toldAt = now
     for (const [gid, watched] of this.#watched) {
-      if (watched.readAt > now || watched.isQueued) continue
+      if (watched.isQueued || findDueAt(watched) > now) continue
       watched.delayMs = Math.min(Math.max(READ_MS_MIN, watched.delayMs * 2), READ_MS_MAX)
       watched.readAt = now + watched.delayMs
       this.#queue(gid, watched)
@@ -261,13 +273,38 @@ export class Watch {
     const json = JSON.stringify(view)
     const digest = hash('sha1', json)
     const hasChanged = digest !== watched.told
-    const told = hasChanged ? watched.watchers : watched.owed
-    for (const watcher of [...told]) watcher.onView({ gid, json })
-    watched.owed.clear()
+    const told = hasChanged ? watched.watchers : watched.owed.keys()
+    for (const watcher of [...told]) this.#tellOrOwe(watched, watcher, { gid, json })
     watched.told = digest
     if (hasChanged) watched.delayMs = READ_MS_MIN
     // A final transaction never changes.
-    watched.readAt = isFinalStatus(view.status) ? Number.POSITIVE_INFINITY : this.#toldAt + watched.delayMs
+    const readAt = isFinalStatus(view.status) ? Number.POSITIVE_INFINITY : this.#toldAt + watched.delayMs
+    watched.readAt = Math.min(readAt, findOwedAt(watched))
+  }
+
+  /** A watcher whose turn comes later is told then how the transaction is by that time. */
+  #tellOrOwe({ owed }: Watched, watcher: Watcher, view: ShownView): void {
+    const turn = owed.get(watcher) ?? this.#takeTurn(watcher.caller, view.json.length)
+    if (turn.at > this.#parts.clock.now()) {
+      owed.set(watcher, turn)
+      return
+    }
+    owed.delete(watcher)
+    watcher.onView(view)
+  }
+
+  #takeTurn(caller: string, characters: number): LiveTurn {
+    const nextAt = this.#nextTurnAt.get(caller) ?? Number.NEGATIVE_INFINITY
+    const turn = takeLiveTurn(nextAt, this.#parts.clock.now(), characters)
+    this.#nextTurnAt.set(caller, turn.nextAt)
+    return turn
+  }
+
+  /** A stream that closes before its turn leaves the time to the other streams of its caller. */
+  #returnTurn(caller: string, turn: LiveTurn | undefined): void {
+    const nextAt = this.#nextTurnAt.get(caller)
+    if (turn !== undefined && nextAt !== undefined)
+      this.#nextTurnAt.set(caller, nextAt - (turn.nextAt - turn.at))
   }
 
   async #tellFresh(): Promise<void> {
@@ -288,7 +325,21 @@ export class Watch {
 
   #setNextTimer(): void {
     let next = this.#freshAt
-    for (const { readAt, isQueued } of this.#watched.values()) if (!isQueued) next = Math.min(next, readAt)
+    for (const watched of this.#watched.values())
+      if (!watched.isQueued) next = Math.min(next, findDueAt(watched))
     if (next < Number.POSITIVE_INFINITY) this.#setTimer(Math.max(next, this.#toldAt + TELL_EVERY_MS))
   }
+}
+
+/** A transaction is not looked at before one of its watchers may be told. */
+function findDueAt(watched: Watched): number {
+  const { readAt, owed, watchers } = watched
+  return owed.size < watchers.size ? readAt : Math.max(readAt, findOwedAt(watched))
+}
+
+/** Finds when the first of the owed watchers may be told. */
+function findOwedAt({ owed }: Watched): number {
+  let first = Number.POSITIVE_INFINITY
+  for (const turn of owed.values()) first = Math.min(first, turn?.at ?? Number.NEGATIVE_INFINITY)
+  return first
 }

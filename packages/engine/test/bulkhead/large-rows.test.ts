@@ -52,6 +52,15 @@ function sagaOfManyBranches(gid: string, origin: string): SagaSubmitRequest {
   return { ...smallSaga(gid, origin), branches }
 }
 
+/** Builds a saga that waits again and again, and then calls its branch. */
+function sagaOfTimers(gid: string, timers: number, payload: string): SagaSubmitRequest {
+  const waits = Array.from({ length: timers }, (_, n) => ({ id: `w${n}`, wait: { ms: 900 } }))
+  return {
+    ...smallSaga(gid, 'http://poor.test'),
+    branches: [...waits, { action: 'http://poor.test/end', payload }],
+  }
+}
+
 /** Submits one saga after the other, and counts those that find a place. */
 async function countAccepted(
   {
@@ -150,6 +159,35 @@ describe('large transactions', () => {
     await fixture.time.advance(10_000)
     // Without turns each of the hundred branches of a saga would be called every 900 ms.
     expect(fixture.services.calls.length - before).toBeLessThan(accepted * 100 * 5)
+  })
+
+  it('S40: Large sagas with short timers come back one after the other', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node()
+    // Such a saga takes 6 places.
+    const payload = 'x'.repeat(180 * 1024)
+    for (let n = 0; n < 2 * LARGE; n++) await node.submit(sagaOfTimers(`large-${n}`, 90, payload))
+    await fixture.time.advance(10_000)
+    const countClaims = () => node.seen.claims.reduce((sum, count) => sum + count, 0)
+    const before = countClaims()
+    await fixture.time.advance(20_000)
+    expect(countClaims() - before).toBeLessThan(1.1 * (20_000 / (6 * 5)))
+    await fixture.untilStatus('large-0', 'succeeded', 400_000)
+  })
+
+  it('S40: Claimed sagas that only wait leave room for the retries of others', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node({ recoveryInFlightMax: 200 })
+    for (let n = 0; n < 600; n++) await node.submit(sagaOfTimers(`waits-${n}`, 90, ''))
+    await fixture.time.advance(5_000)
+    fixture.services.otherwise = () => ({ result: 'unknown', statusCode: 500 })
+    const retry = { initialMs: 2_000, capMs: 2_000, factor: 1, jitter: 0 }
+    await node.submit({ ...smallSaga('retried', 'http://other.test'), retry })
+    await fixture.time.advance(10_000)
+    const at = fixture.services.calls.filter(({ gid }) => gid === 'retried').map((call) => call.at)
+    const latenessMs = at.slice(1).map((next, n) => next - (at[n] ?? 0) - 2_000)
+    expect(latenessMs.length).toBeGreaterThan(3)
+    expect(Math.max(...latenessMs)).toBeLessThan(100)
   })
 
   it('S40: Large sagas whose branch says not yet are called one after the other, and small ones as often as they ask', async () => {

@@ -7,6 +7,7 @@ import { createEngine, type Engine } from '../../src/engine.ts'
 import type { WaitOptions } from '../../src/engine-api.ts'
 import type { EngineEvent, EngineObserver } from '../../src/observer.ts'
 import { DEFAULT_SETTINGS, type EngineSettings } from '../../src/settings.ts'
+import type { EngineTracer } from '../../src/tracer.ts'
 import { FakeTime, type NodeClock } from './fake-time.ts'
 import { FaultStore } from './fault-store.ts'
 import { Gate } from './gate.ts'
@@ -21,9 +22,12 @@ interface NodeOptions extends Partial<EngineSettings> {
   readonly durabilityClass?: DurabilityClass
   readonly clockOriginAt?: number
   readonly listedOrigins?: readonly string[]
+  /** Other nodes may write to its store. The default is true. */
+  readonly isShared?: boolean
   /** It tells the other nodes about itself. */
   readonly isTold?: boolean
   readonly alerts?: AlertOptions
+  readonly tracer?: EngineTracer
 }
 
 export class Fixture {
@@ -48,8 +52,10 @@ export class Fixture {
     durabilityClass = 'A',
     clockOriginAt,
     listedOrigins = [],
+    isShared = true,
     isTold = false,
     alerts,
+    tracer,
     ...settings
   }: NodeOptions = {}): TestNode {
     this.#nodes++
@@ -57,8 +63,10 @@ export class Fixture {
       settings: { ...SETTINGS, ...settings },
       durabilityClass,
       listedOrigins,
+      isShared,
       isTold,
       alerts,
+      tracer,
       clock: this.time.clock(clockOriginAt),
     })
   }
@@ -110,8 +118,10 @@ interface NodeParts {
   readonly settings: EngineSettings
   readonly durabilityClass: DurabilityClass
   readonly listedOrigins: readonly string[]
+  readonly isShared: boolean
   readonly isTold: boolean
   readonly alerts: AlertOptions | undefined
+  readonly tracer: EngineTracer | undefined
   readonly clock: NodeClock
 }
 
@@ -126,12 +136,12 @@ export class TestNode {
   constructor(
     fixture: Fixture,
     name: string,
-    { settings, durabilityClass, listedOrigins, isTold, alerts, clock }: NodeParts,
+    { settings, durabilityClass, listedOrigins, isShared, isTold, alerts, tracer, clock }: NodeParts,
   ) {
     this.name = name
     this.clock = clock
     this.store = new FaultStore(fixture.store, () => fixture.time.now, durabilityClass)
-    this.store.capabilities = { durable: true, shared: true }
+    this.store.capabilities = { durable: true, shared: isShared }
     this.store.isStopped = () => this.#stopped
     this.engine = createEngine({
       store: this.store,
@@ -144,6 +154,7 @@ export class TestNode {
       settings,
       readEpochMs: () => fixture.time.now,
       ...(alerts === undefined ? {} : { alerts }),
+      ...(tracer === undefined ? {} : { tracer }),
       ...(isTold ? { node: { id: name, version: '0.1.0' } } : {}),
     })
   }

@@ -119,6 +119,49 @@ describe('a watcher', () => {
     for (const request of asked) expect(request).toHaveLength(1)
   })
 
+  it('S42: is sent what its caller may be sent, so that many streams of one caller hold up no other', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node({ isShared: false })
+    const path = 'p'.repeat(1_900)
+    const branches = Array.from({ length: 100 }, (_, n) => ({ action: `http://bank.test/${path}/${n}` }))
+    fixture.services.otherwise = async () => {
+      await fixture.time.delay(100)
+      return 'success' as const
+    }
+    await node.submit({ gid: 'a', branches })
+    const other = new Heard(node, ['a'], false, 'key ops')
+    const many = Array.from({ length: 40 }, () => new Heard(node, ['a'], false, 'key many'))
+    await fixture.time.advance(5_000)
+    const countTold = () => many.reduce((sum, { views }) => sum + views.length, 0)
+    const viewCharacters = JSON.stringify(many[0]?.views[0]).length
+    // It is 2 MB a second, and one second more at first.
+    const mostTold = (6 * 2_000_000) / viewCharacters + 1
+    expect(countTold()).toBeLessThanOrEqual(mostTold)
+    expect(countTold()).toBeGreaterThan(0.8 * mostTold)
+    expect(other.views.length).toBeGreaterThan(10)
+    await fixture.time.advance(15_000)
+    for (const { statuses } of many) expect(statuses.at(-1)).toBe('succeeded')
+  })
+
+  it('leaves its turns to the other streams of its caller when it closes', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node({ isShared: false })
+    const branches = Array.from({ length: 100 }, (_, n) => ({
+      action: `http://bank.test/${'p'.repeat(1_900)}/${n}`,
+    }))
+    fixture.services.otherwise = () => 'ongoing'
+    await node.submit({ gid: 'a', branches })
+    for (let n = 0; n < 20; n++) {
+      const many = Array.from({ length: 40 }, () => new Heard(node, ['a'], false, 'key many'))
+      await fixture.time.advance(300)
+      for (const { watching } of many) watching.close()
+    }
+    await fixture.time.advance(1_000)
+    const last = new Heard(node, ['a'], false, 'key many')
+    await fixture.time.advance(1_000)
+    expect(last.views.length).toBeGreaterThan(0)
+  })
+
   it('is told no unfinished state once another caller has seen the end, though the node that runs it does not know yet', async () => {
     const fixture = new Fixture()
     const one = await fixture.node()

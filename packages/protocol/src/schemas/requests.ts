@@ -418,7 +418,9 @@ export const workflowSubmitRequestSchema = z
       .describe(`What the function gets; at most ${INPUT_BYTES_MAX} bytes. Default null.`),
     version: integer(1, WORKFLOW_VERSION_MAX)
       .exactOptional()
-      .describe('Of the function. Default: the newest that the handler has.'),
+      .describe(
+        'Of the function. Where there are grants it must be given. Default: the newest that the handler has.',
+      ),
     grants: integer(0, GRANTS_MAX)
       .exactOptional()
       .describe(

@@ -26,7 +26,7 @@ const HASHED = /^assets\//
 /** A name begins with no dot, so that no path leaves the folder and no hidden file is shown. */
 const FILE = /^[A-Za-z0-9_-][A-Za-z0-9._-]*(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/
 /** They are sent in place of the file whose name they continue. */
-const COMPRESSED = /\.(?:br|gz)$/
+const COMPRESSED = /\.gz$/
 /** A file that is being sent holds a descriptor, and buffers of about this size. */
 const OPEN_FILE_BYTES = 128 * 1024
 

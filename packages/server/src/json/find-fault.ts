@@ -1,4 +1,4 @@
-import type { Fault } from '@counterstep/protocol'
+import { type Fault, findStringEnd } from '@counterstep/protocol'
 import { isExactNumber } from './exact-number.ts'
 
 const NUMBER_END = /[0-9.eE+-]+/y
@@ -22,7 +22,7 @@ export function findFault(text: string): Fault | undefined {
     const character = text[at]
     const container = open.at(-1)
     if (character === '"') {
-      const end = findStringEnd(text, at)
+      const end = findStringEnd(text, at) + 1
       if (keyExpected && container !== undefined) {
         container.key = decodeString(text.slice(at, end))
         if (isPoisonous(open)) return toPoisonFault(open)
@@ -50,12 +50,6 @@ export function findFault(text: string): Fault | undefined {
     }
   }
   return undefined
-}
-
-function findStringEnd(text: string, start: number): number {
-  let at = start + 1
-  while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1
-  return at + 1
 }
 
 function findNumberEnd(text: string, start: number): number {

@@ -1,19 +1,20 @@
 import type { StoreStats } from '@counterstep/core'
 import type { EngineApi } from '@counterstep/engine'
 import { UNFINISHED_STATUSES } from '@counterstep/protocol'
-import { Gauge, type Registry } from 'prom-client'
+import { type Aggregator, Gauge, type Registry } from 'prom-client'
 
 export function registerEngineGauges(registry: Registry, engine: EngineApi): void {
-  const gauge = (name: string, help: string, read: () => number) =>
+  const gauge = (name: string, help: string, read: () => number, aggregator: Aggregator = 'sum') =>
     new Gauge({
       name,
       help,
+      aggregator,
       registers: [registry],
       collect() {
         this.set(read())
       },
     })
-  gauge('counterstep_ready', '1 while new work is taken.', () => (engine.health().ready ? 1 : 0))
+  gauge('counterstep_ready', '1 while new work is taken.', () => (engine.health().ready ? 1 : 0), 'min')
   gauge(
     'counterstep_transactions_in_flight',
     'Transactions in flight on this node.',
@@ -38,6 +39,7 @@ export function registerStoreGauges(registry: Registry, engine: Pick<EngineApi, 
     new Gauge({
       name,
       help,
+      aggregator: 'max',
       registers: [registry],
       async collect() {
         this.reset()
@@ -57,6 +59,7 @@ export function registerStoreGauges(registry: Registry, engine: Pick<EngineApi, 
   new Gauge({
     name: 'counterstep_store_stats_up',
     help: '1 while the store answers for its figures.',
+    aggregator: 'max',
     registers: [registry],
     async collect() {
       this.set((await read()) === undefined ? 0 : 1)
@@ -65,6 +68,7 @@ export function registerStoreGauges(registry: Registry, engine: Pick<EngineApi, 
   new Gauge({
     name: 'counterstep_store_unfinished',
     help: 'Unfinished transactions.',
+    aggregator: 'max',
     labelNames: ['status'],
     registers: [registry],
     async collect() {

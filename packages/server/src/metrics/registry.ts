@@ -1,4 +1,10 @@
-import { collectDefaultMetrics, Registry } from 'prom-client'
+import {
+  AggregatorRegistry,
+  collectDefaultMetrics,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client'
 
 export type { Registry } from 'prom-client'
 
@@ -26,4 +32,22 @@ export function readMetrics(registry: Registry): Promise<string> {
   const page = registry.metrics().finally(() => underWay.delete(registry))
   underWay.set(registry, page)
   return page
+}
+
+/** All metrics of one process, for another one that adds them up. */
+export type MetricValuesOfProcess = readonly MetricObjectWithValues<MetricValue<string>>[]
+
+export function readMetricValues(registry: Registry): Promise<MetricValuesOfProcess> {
+  return registry.getMetricsAsJSON()
+}
+
+/** Writes the metrics of several processes as one page of text. Each says how it is added up by its `aggregator`. */
+export function writeAllMetrics(all: readonly MetricValuesOfProcess[]): Promise<string> {
+  return AggregatorRegistry.aggregate(all.map((metrics) => [...metrics])).metrics()
+}
+
+/** Adds up the counters and histograms of processes that have ended. Their gauges are gone. */
+export async function sumEnded(all: readonly MetricValuesOfProcess[]): Promise<MetricValuesOfProcess> {
+  const counts = all.map((metrics) => metrics.filter(({ type }) => String(type) !== 'gauge'))
+  return AggregatorRegistry.aggregate(counts).getMetricsAsJSON()
 }

@@ -1,4 +1,4 @@
-import type { Gate, RequestHead } from '@counterstep/access'
+import { type Gate, type RequestHead, readCaller } from '@counterstep/access'
 import type { EngineApi } from '@counterstep/engine'
 import type { FastifyInstance } from 'fastify'
 import { type CommandBody, readCommandBody, takeCommandBody } from '../http/command-body.ts'
@@ -38,7 +38,7 @@ export const abortOperation: Operation = {
       headers: placeAndPreference,
     },
   },
-  problems: [...OPERATOR_PROBLEMS, 'SAGA_NOT_PREPARED', 'SAGA_NO_RETURN'],
+  problems: [...OPERATOR_PROBLEMS, 'SAGA_OVER_CAPACITY', 'SAGA_NOT_PREPARED', 'SAGA_NO_RETURN'],
 }
 
 export function buildAbortRoute(engine: EngineApi, gate: Gate, waitMsMax?: number) {
@@ -54,6 +54,7 @@ export function buildAbortRoute(engine: EngineApi, gate: Gate, waitMsMax?: numbe
         ...(reason === undefined ? {} : { reason }),
         ...(isByOperator(body, gate, request.raw) ? { given: body.given } : {}),
         ...toWaitOptions(waitSeconds, reply),
+        caller: readCaller(request.raw),
       })
       return sendView(reply, view, waitSeconds)
     })

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { type Registry, readMetrics } from '../metrics/registry.ts'
+import type { Registry } from '../metrics/registry.ts'
 import type { Operation } from '../openapi/operation.ts'
 
 export const metricsOperation: Operation = {
@@ -13,12 +13,15 @@ export const metricsOperation: Operation = {
   problems: [],
 }
 
-export function buildMetricsRoute(registry: Registry, handlerTimeoutMs: number) {
+export function buildMetricsRoute(
+  { contentType }: Pick<Registry, 'contentType'>,
+  readMetrics: () => Promise<string>,
+  handlerTimeoutMs: number,
+) {
   return async function addMetricsRoute(app: FastifyInstance): Promise<void> {
     const options = { config: { access: metricsOperation.access }, handlerTimeout: handlerTimeoutMs }
     app.get('/metrics', options, async function getMetrics(_request, reply) {
-      const text = await readMetrics(registry)
-      return reply.header('content-type', registry.contentType).send(text)
+      return reply.header('content-type', contentType).send(await readMetrics())
     })
   }
 }

@@ -1,3 +1,4 @@
+import { readCaller } from '@counterstep/access'
 import type { EngineApi } from '@counterstep/engine'
 import type { FastifyInstance } from 'fastify'
 import { createMediaTypeError, takeJson } from '../http/json-body.ts'
@@ -48,6 +49,7 @@ export const registerBranchOperation: Operation = {
     'SAGA_BRANCH_CONFLICT',
     'SAGA_QUOTA_EXCEEDED',
     'SAGA_CONTENDED',
+    'SAGA_OVER_CAPACITY',
     'SAGA_STORE_UNAVAILABLE',
     'SAGA_STORE_CLOSED',
   ],
@@ -63,7 +65,7 @@ export function buildRegisterBranchRoute(engine: EngineApi, handlerTimeoutMs: nu
       { config, handlerTimeout: handlerTimeoutMs },
       async function registerBranch(request, reply) {
         if (request.headers['content-type'] === undefined) throw createMediaTypeError()
-        const view = await engine.registerBranch(readGid(request), request.body)
+        const view = await engine.registerBranch(readGid(request), request.body, readCaller(request.raw))
         return reply.header('content-type', JSON_TYPE).send(JSON.stringify(view))
       },
     )

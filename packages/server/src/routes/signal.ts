@@ -1,3 +1,4 @@
+import { readCaller } from '@counterstep/access'
 import type { EngineApi } from '@counterstep/engine'
 import { SIGNAL_BYTES_MAX } from '@counterstep/protocol'
 import type { FastifyInstance } from 'fastify'
@@ -52,6 +53,7 @@ export const signalOperation: Operation = {
     'SAGA_ALREADY_FINAL',
     'SAGA_QUOTA_EXCEEDED',
     'SAGA_CONTENDED',
+    'SAGA_OVER_CAPACITY',
     'SAGA_STORE_UNAVAILABLE',
     'SAGA_STORE_CLOSED',
   ],
@@ -66,7 +68,12 @@ export function buildSignalRoute(engine: EngineApi, handlerTimeoutMs: number) {
       { config, handlerTimeout: handlerTimeoutMs },
       async function giveSignal(request, reply) {
         if (request.headers['content-type'] === undefined) throw createMediaTypeError()
-        const view = await engine.signal(readGid(request), readName(request.params), request.body)
+        const view = await engine.signal(
+          readGid(request),
+          readName(request.params),
+          request.body,
+          readCaller(request.raw),
+        )
         return reply.header('content-type', JSON_TYPE).send(JSON.stringify(view))
       },
     )

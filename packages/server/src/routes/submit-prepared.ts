@@ -1,3 +1,4 @@
+import { readCaller } from '@counterstep/access'
 import type { EngineApi } from '@counterstep/engine'
 import type { FastifyInstance } from 'fastify'
 import { takeNoBody } from '../http/no-body.ts'
@@ -39,6 +40,7 @@ export const submitPreparedOperation: Operation = {
   problems: [
     // A transaction that was aborted answers SAGA_NOT_PREPARED. One that was submitted before is answered as it is now.
     ...COMMAND_PROBLEMS.filter((code) => code !== 'SAGA_ALREADY_FINAL'),
+    'SAGA_OVER_CAPACITY',
     'SAGA_NOT_PREPARED',
     'SAGA_WRONG_KIND',
   ],
@@ -50,7 +52,7 @@ export function buildSubmitPreparedRoute(engine: EngineApi, waitMsMax?: number) 
     const config = { access: submitPreparedOperation.access }
     app.post('/v1/transactions/:gid/submit', { config }, async function submitPrepared(request, reply) {
       const waitSeconds = readWaitSeconds(request.headers.prefer, waitMsMax)
-      const options = toWaitOptions(waitSeconds, reply)
+      const options = { ...toWaitOptions(waitSeconds, reply), caller: readCaller(request.raw) }
       return sendView(reply, await engine.submitPrepared(readGid(request), options), waitSeconds)
     })
   }

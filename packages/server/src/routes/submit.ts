@@ -104,17 +104,18 @@ export function buildSubmitRoute(engine: EngineApi, gate: Pick<Gate, 'takeStored
     takeJson(app)
     const config = { access: submitOperation.access, stores: 'transaction' } as const
     app.post('/v1/transactions', { config }, async function submit(request, reply) {
+      const { prefer, traceparent, tracestate } = request.headers
       if (request.headers['content-type'] === undefined) throw createMediaTypeError()
-      const waitSeconds = readWaitSeconds(request.headers.prefer, waitMsMax)
-      const options = toWaitOptions(waitSeconds, reply)
-      const takeBytes = buildQuotaCheck(gate, request, reply)
+      const waitSeconds = readWaitSeconds(prefer, waitMsMax)
+      const options = {
+        ...toWaitOptions(waitSeconds, reply),
+        takeBytes: buildQuotaCheck(gate, request, reply),
+        trace: { traceparent, tracestate },
+      }
       // All submits that one turn of the event loop has read reach the engine together, and so share a write of the
       // store.
       await setImmediate()
-      const view = await engine.submit(
-        request.body,
-        takeBytes === undefined ? options : { ...options, takeBytes },
-      )
+      const view = await engine.submit(request.body, options)
       return sendView(reply, view, waitSeconds)
     })
   }

@@ -1,6 +1,7 @@
 import {
   FAILURE_CODE_LENGTH_MAX,
   FAILURE_MESSAGE_LENGTH_MAX,
+  isTooDeep,
   JSON_DEPTH_MAX,
   type JsonValue,
   KEPT_VALUE_BYTES_MAX,
@@ -10,7 +11,7 @@ import {
   type PlanOutcome,
 } from '@counterstep/protocol'
 import { RefusedStepError, StepError } from '../errors.ts'
-import { copyJson, isShallow } from '../json-text.ts'
+import { copyJson } from '../json-text.ts'
 import type { Ask } from '../rules/ask.ts'
 import { writeAnswer } from '../rules/build-answer.ts'
 import { findWorkflow } from '../rules/find-workflow.ts'
@@ -88,7 +89,7 @@ class Pump {
     this.#run = new PlanRun(call, {
       version: program.version,
       hasBarrier: program.hasBarrier,
-      waitsForAll: (asks) => this.#promises.groups.waitForAll(asks),
+      waitsForAll: (asks) => this.#promises.waitForAll(asks),
     })
   }
 
@@ -186,5 +187,5 @@ function boundFailure({ code, message, details }: PlanFailure): PlanFailure {
     message: message.slice(0, FAILURE_MESSAGE_LENGTH_MAX),
   }
   if ('fault' in copy || copy.value === undefined) return said
-  return isShallow(JSON.stringify(copy.value), JSON_DEPTH_MAX) ? { ...said, details: copy.value } : said
+  return isTooDeep(JSON.stringify(copy.value), JSON_DEPTH_MAX) ? said : { ...said, details: copy.value }
 }

@@ -1,5 +1,5 @@
 import type { Ask } from '../rules/ask.ts'
-import { WaitGroups } from './wait-groups.ts'
+import { WatchedPromise } from './watched-promise.ts'
 
 interface Waiting {
   readonly resolve: (value: unknown) => void
@@ -8,7 +8,7 @@ interface Waiting {
 
 /** The promises that the function waits for. Once the plan is answered none of them ends any more. */
 export class AskPromises {
-  readonly groups = new WaitGroups()
+  readonly #watched: WatchedPromise[] = []
   readonly #waiting = new Map<Ask, Waiting>()
   readonly #code = new Map<Ask, () => unknown>()
   #isClosed = false
@@ -21,11 +21,31 @@ export class AskPromises {
   add(ask: Ask | undefined, code?: () => unknown): Promise<unknown> {
     if (ask === undefined) return waitForEver()
     if (code !== undefined) this.#code.set(ask, code)
-    const promise = new Promise<unknown>((resolve, reject) => this.#waiting.set(ask, { resolve, reject }))
-    // The function may await it later than it fails, which Node would take for a failure without a handler.
-    promise.catch(() => undefined)
-    this.groups.addAsk(promise, ask)
-    return promise
+    return this.#watch((resolve, reject) => this.#waiting.set(ask, { resolve, reject }), [ask])
+  }
+
+  /** Waits for each of these, as Promise.all does. */
+  addAll(members: readonly unknown[]): Promise<unknown> {
+    const needs = members.flatMap((each) => (each instanceof WatchedPromise ? [...each.needs] : []))
+    return this.#watch((resolve) => resolve(Promise.all(members.map(follow))), needs)
+  }
+
+  /** Waits for the first of these, as Promise.race does, and so needs none of them. */
+  addRace(members: readonly unknown[]): Promise<unknown> {
+    return this.#watch((resolve) => resolve(Promise.race(members.map(follow))), [])
+  }
+
+  /**
+   * Says whether the function goes on only when all of several have ended: whatever it awaits needs each of them. Any other
+   * promise that it awaits is made of these, or else it waits outside.
+   */
+  waitForAll(asks: readonly Ask[]): boolean {
+    const awaited = this.#watched.filter(({ isAwaited }) => isAwaited)
+    return (
+      asks.length > 1 &&
+      awaited.length > 0 &&
+      awaited.every(({ needs }) => asks.every((ask) => needs.has(ask)))
+    )
   }
 
   resolve(ask: Ask, value: unknown): void {
@@ -45,6 +65,16 @@ export class AskPromises {
     this.#waiting.clear()
     this.#code.clear()
   }
+
+  #watch(executor: ConstructorParameters<typeof WatchedPromise>[0], needs: readonly Ask[]): WatchedPromise {
+    const promise = new WatchedPromise(executor, new Set(needs))
+    this.#watched.push(promise)
+    return promise
+  }
+}
+
+function follow(member: unknown): unknown {
+  return member instanceof WatchedPromise ? member.follow() : member
 }
 
 export function waitForEver<Value = unknown>(): Promise<Value> {

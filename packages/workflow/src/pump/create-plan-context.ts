@@ -53,27 +53,21 @@ export function createPlanContext({ call, version, run, promises }: PlanContextP
       promise.catch(() => undefined)
       return promise
     },
-    all: (members) => {
-      const promise = Promise.all(members)
-      promises.groups.addAll(promise, members)
-      return promise
-    },
-    race: (members) => {
-      const promise = Promise.race(members)
-      promise.catch(() => undefined)
-      promises.groups.addRace(promise, members)
-      return promise
-    },
+    all: (members) => promises.addAll(members) as Promise<readonly unknown[]>,
+    race: (members) => promises.addRace(members),
     now: () => read(() => run.now),
     random: () => read(() => drawFraction(random)),
     uuid: () => read(() => drawUuid(random)),
     patched: (id) => !promises.isClosed && read(() => run.askPatched(id)),
     continueWith: (input, options) => {
       if (promises.isClosed) return waitForEver()
-      if (run.hasUndo && options?.keep !== true) {
-        run.breakRule(
-          'ctx.continueWith keeps what could have been undone for good: say so with { keep: true }',
-        )
+      const fault = run.hasNoReturn
+        ? 'stands behind the pivot, where a workflow ends'
+        : run.hasUndo && options?.keep !== true
+          ? 'keeps what could have been undone for good: say so with { keep: true }'
+          : undefined
+      if (fault !== undefined) {
+        run.breakRule(`ctx.continueWith ${fault}`)
         return waitForEver()
       }
       const copy = copyJson(input, KEPT_VALUE_BYTES_MAX)

@@ -1,8 +1,10 @@
 // An orchestrator in memory, on virtual time: it opens plans, keeps the journal, and ends what was planned in the order of
-// time. It is for tests, of a user's workflow and of this package, so it has no retries and undoes nothing.
+// time. It is for tests, of a user's workflow and of this package, so it has no retries. It undoes what the real one would, in
+// its order.
 import {
   JOURNAL_BYTES_MAX,
   type JournalEntry,
+  type JsonValue,
   NEXT_STEPS_MAX,
   type NextEntry,
   type PlanAnswer,
@@ -11,6 +13,7 @@ import {
   type PlanOutcome,
   type PlanRefusal,
   type RanEntry,
+  type StepCall,
   WAIT_END_MS_MAX,
 } from '@counterstep/protocol'
 
@@ -27,6 +30,10 @@ export interface RehearsedWorld {
   readonly takeMs: (entry: NextEntry, at: number) => number | undefined
   /** Says how something planned has ended. It is not asked about timers, and not about signals whose time was over. */
   readonly end: (entry: NextEntry) => PlanOutcome | Promise<PlanOutcome>
+  /** Hears of what is pending when a generation ends, and so is dropped. */
+  readonly drop?: (entry: NextEntry) => void
+  /** Undoes a call or a step which has something to undo: one that has failed, at once, and after a failure of the code all others. */
+  readonly undo?: (planned: Undoable) => Promise<void>
   /** Chooses which of the pending ones ends next. The default is the one that ends first. */
   readonly choose?: (ids: readonly string[]) => string
   /** So many of the pending ones end before the next plan is opened. The default is 1. */
@@ -35,11 +42,24 @@ export interface RehearsedWorld {
 
 export interface Rehearsed {
   readonly end: Exclude<PlanEnd, { readonly continue: unknown }> | { readonly refused: PlanRefusal }
+  /** The journal of the last generation. */
   readonly journal: readonly JournalEntry[]
+  /** The journals of those before it. */
+  readonly earlier: readonly JournalEntry[]
   /** All generations together. */
   readonly plans: number
   /** The virtual time of the end. */
   readonly at: number
+}
+
+/** A call or a step that has ended, or was sent. */
+export interface Undoable {
+  readonly id: string
+  readonly is: 'call' | 'step'
+  readonly name: string
+  readonly slot?: string
+  /** Only a step with a call of its own has it. */
+  readonly input?: JsonValue
 }
 
 interface Pending {
@@ -66,6 +86,7 @@ class Orchestrator {
   #plans = 0
   #version: number | undefined
   #journal: JournalEntry[] = []
+  #earlier: readonly JournalEntry[] = []
   /** How many entries have been seen by a plan, which gives them their instant. */
   #seen = 0
   #pending: Pending[] = []
@@ -73,6 +94,10 @@ class Orchestrator {
   #granted = 0
   /** A step has failed within the last plan call, so the next plan has no grant, and later ones have other slots. */
   #hasFailedWithin = false
+  /** Everything that is undone after a failure. What was planned knowing more has a higher rank. */
+  #undoable: (Undoable & { readonly rank: number })[] = []
+  #rank = 0
+  #pivot: string | undefined
 
   constructor(world: RehearsedWorld) {
     this.#world = world
@@ -88,13 +113,20 @@ class Orchestrator {
         if (this.#pending.length > 0) await this.#endOne()
         continue
       }
-      this.#accept(answer)
+      await this.#accept(answer)
       const { then } = answer
       if (typeof then === 'string') await this.#endPending(then)
       else if ('continue' in then) this.#continue(then.continue)
-      else return { end: then, journal: this.#journal, plans: this.#plans, at: this.#now }
+      else {
+        if ('failed' in then) await this.#undoAll()
+        return this.#finish(then)
+      }
     }
     throw new Error(`the workflow has not ended after ${PLANS_MAX} plans`)
+  }
+
+  #finish(end: Rehearsed['end']): Rehearsed {
+    return { end, journal: this.#journal, earlier: this.#earlier, plans: this.#plans, at: this.#now }
   }
 
   #open(): PlanCall {
@@ -126,7 +158,7 @@ class Orchestrator {
     }
   }
 
-  #accept({ version, generation, plan, ran, next, then }: PlanAnswer): void {
+  async #accept({ version, generation, plan, ran, next, then }: PlanAnswer): Promise<void> {
     if (generation !== this.#generation.number || plan !== this.#plan)
       throw new Error('the answer is to another plan')
     if (typeof then === 'object' && 'refused' in then) return
@@ -135,10 +167,10 @@ class Orchestrator {
     for (const { undo: _undo, ...entry } of ran)
       this.#journal.push({ ...entry, at: this.#now } as JournalEntry)
     this.#seen += ran.length
+    this.#remember(ran, next)
+    for (const { id, failed } of ran) if (failed !== undefined) await this.#undo(id)
     this.#pending.push(...next.map((entry) => this.#start(entry)))
-    for (const slot of [...ran.map((each) => each.slot), ...next.map((each) => readSlot(each))]) {
-      if (slot !== undefined) this.#used = Math.max(this.#used, Number(slot.slice(1)))
-    }
+    this.#used += listSlots(ran, next).length
     this.#hasFailedWithin = ran.some(({ is, failed }) => is === 'step' && failed !== undefined)
     // Another attempt may have gone on behind the failure, so no later step gets a slot of this grant.
     if (this.#hasFailedWithin) this.#used = Math.max(this.#used, this.#granted)
@@ -151,15 +183,53 @@ class Orchestrator {
     )
     if (new Set(known).size !== known.length) throw new Error(`an id comes twice: ${known.join(' ')}`)
     if (next.length > NEXT_STEPS_MAX) throw new Error(`${next.length} are planned at once`)
+    const slots = listSlots(ran, next)
+    if (slots.some((slot, index) => slot !== `~${this.#used + 1 + index}`))
+      throw new Error(`the slots ${slots.join(' ')} do not follow ~${this.#used}`)
     const effects = [...this.#pending.map(({ entry }) => entry), ...next].filter(isEffect)
     const isEnd = typeof then === 'object' && !('failed' in then)
     if (isEnd && effects.length > 0) throw new Error('an end leaves a call pending')
+    const isEmpty = this.#generation.number > 1 && known.length === 0
+    if (isEmpty && typeof then === 'object' && 'continue' in then)
+      throw new Error('a generation goes on as a new one and has done nothing')
     if (then === 'now' && ran.length + next.length === 0) throw new Error('the plan adds nothing')
+    if (this.#pivot !== undefined && typeof then === 'object' && 'failed' in then)
+      throw new Error(
+        `the function failed behind the pivot, where nothing can be undone: ${then.failed.message}`,
+      )
     if (then === 'any' && next.length + this.#pending.length === 0)
       throw new Error('the plan waits for nothing')
     if (next.some(({ branch }) => 'role' in branch && branch.role === 'pivot') && effects.length > 1) {
       throw new Error('a pivot stands beside something that has an effect')
     }
+  }
+
+  /** Each step that has run within a plan call has a rank of its own, since the next one may build on it. */
+  #remember(ran: PlanAnswer['ran'], next: PlanAnswer['next']): void {
+    this.#rank += 1
+    for (const { id, name, slot, undo } of ran) {
+      if (undo === true && slot !== undefined)
+        this.#undoable.push({ id, is: 'step', name, slot, rank: this.#rank++ })
+    }
+    for (const { id, is, name, branch } of next) {
+      if ('role' in branch && branch.role === 'pivot') this.#pivot = id
+      const rank = this.#rank
+      if (is === 'step' && branch.undo) this.#undoable.push({ id, is, name, ...pickCall(branch), rank })
+      if (is === 'call' && branch.compensation !== undefined) this.#undoable.push({ id, is, name, rank })
+    }
+  }
+
+  async #undo(id: string): Promise<void> {
+    const planned = this.#undoable.find((each) => each.id === id)
+    if (planned === undefined) return
+    this.#undoable = this.#undoable.filter((each) => each !== planned)
+    await this.#world.undo?.(planned)
+  }
+
+  /** A call that is pending was sent, so it is undone, too. */
+  async #undoAll(): Promise<void> {
+    const byRank = [...this.#undoable].sort((one, other) => other.rank - one.rank)
+    for (const { id } of byRank) await this.#undo(id)
   }
 
   #start(entry: NextEntry): Pending {
@@ -192,15 +262,26 @@ class Orchestrator {
     const outcome = is === 'timer' || isTimedOut ? {} : await this.#world.end(entry)
     const ended = { id, is, name, ...(slot === undefined ? {} : { slot }), ...outcome, at: this.#now }
     this.#journal.push(ended)
+    if (ended.failed !== undefined) await this.#fail(entry, ended.failed.message)
     return ended
+  }
+
+  async #fail({ id, branch }: NextEntry, message: string): Promise<void> {
+    if ('role' in branch && branch.role === 'retriable')
+      throw new Error(`${id} refused behind the pivot, where it would be asked again for ever: ${message}`)
+    if (id === this.#pivot) this.#pivot = undefined
+    await this.#undo(id)
   }
 
   #continue(input: unknown): void {
     this.#generation = { number: this.#generation.number + 1, acceptedAt: this.#now, input }
     this.#plan = 0
+    this.#earlier = [...this.#earlier, ...this.#journal]
     this.#journal = []
     this.#seen = 0
+    for (const { entry } of this.#pending) this.#world.drop?.(entry)
     this.#pending = []
+    this.#undoable = []
     this.#used = Math.max(this.#used, this.#granted)
   }
 }
@@ -208,6 +289,15 @@ class Orchestrator {
 /** Returns the slot of a local step. */
 function readSlot(entry: NextEntry): string | undefined {
   return entry.is === 'step' ? entry.branch.slot : undefined
+}
+
+function pickCall({ slot, input }: StepCall): Pick<Undoable, 'slot' | 'input'> {
+  return input === undefined ? { slot } : { slot, input }
+}
+
+/** Lists the slots that an answer takes. */
+function listSlots(ran: PlanAnswer['ran'], next: PlanAnswer['next']): readonly string[] {
+  return [...ran.map(({ slot }) => slot), ...next.map(readSlot)].filter((slot) => slot !== undefined)
 }
 
 function isEffect({ is }: Pick<RanEntry, 'is'>): boolean {

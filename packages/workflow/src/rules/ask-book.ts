@@ -47,6 +47,10 @@ export class AskBook {
     return [...this.#asks.values()].filter(isOutstanding)
   }
 
+  get hasNoReturn(): boolean {
+    return this.#hasNoReturn
+  }
+
   /** Whether something that can be undone was asked for. */
   get hasUndo(): boolean {
     return [...this.#asks.values()].some((ask) => ask.hasUndo)

@@ -19,7 +19,7 @@ export interface Ask extends Omit<AskRequest, 'write'> {
   state: 'journaled' | 'pending' | 'new' | 'ended'
   /** Only a new one has it. */
   readonly content?: JsonValue
-  /** The number of its slot, if it is a step that has one. */
+  /** The number of the slot under which it has run within this plan call. */
   slot?: number
 }
 

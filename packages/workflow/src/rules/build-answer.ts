@@ -16,13 +16,13 @@ import { nameSlot } from './inline-rules.ts'
 /** The other fields of an answer have room in this. */
 const ENVELOPE_BYTES = 4 * 1024
 
-/** Writes an ask as it is planned. */
-export function toNextEntry({ id, is, name, role, hasUndo, content, slot }: Ask): NextEntry {
+/** Writes an ask as it is planned. A step gets this slot. */
+function toNextEntry({ id, is, name, role, hasUndo, content }: Ask, slot: number): NextEntry {
   const more = role === undefined ? {} : { role }
   switch (is) {
     case 'step': {
       const input = content === undefined ? {} : { input: content }
-      return { id, is, name, branch: { slot: nameSlot(slot ?? 0), ...input, undo: hasUndo, ...more } }
+      return { id, is, name, branch: { slot: nameSlot(slot), ...input, undo: hasUndo, ...more } }
     }
     case 'call':
       return { id, is, name, branch: { ...(content as unknown as PlannedBranch), ...more } }
@@ -36,16 +36,19 @@ export function toNextEntry({ id, is, name, role, hasUndo, content, slot }: Ask)
 
 /**
  * Takes as many as one answer may have, in the order in which they were asked for. The next plan, which is asked at once,
- * takes the others: the function asks for them again.
+ * takes the others: the function asks for them again. Only what is taken gets a slot, from the first free one on, so that no
+ * slot is left out.
  */
-export function fillNext(asks: readonly Ask[], bytesTaken: number): readonly NextEntry[] {
+export function fillNext(asks: readonly Ask[], bytesTaken: number, freeSlot: number): readonly NextEntry[] {
   const next: NextEntry[] = []
+  let slot = freeSlot
   let bytes = bytesTaken + ENVELOPE_BYTES
   for (const ask of asks) {
-    const entry = toNextEntry(ask)
+    const entry = toNextEntry(ask, slot)
     bytes += countBytes(entry as unknown as JsonValue)
     if (next.length === NEXT_STEPS_MAX || bytes > PLAN_BYTES_MAX) break
     next.push(entry)
+    if (ask.is === 'step') slot += 1
   }
   return next
 }

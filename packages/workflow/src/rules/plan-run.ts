@@ -28,7 +28,7 @@ export interface PlanRunOptions {
   readonly version: number
   readonly hasBarrier: boolean
   /** Whether the function goes on only when all of these have ended. */
-  readonly waitsForAll: (asks: ReadonlySet<Ask>) => boolean
+  readonly waitsForAll: (asks: readonly Ask[]) => boolean
 }
 
 const WAITS_OUTSIDE =
@@ -70,6 +70,11 @@ export class PlanRun {
   /** Whether the plan will be refused, whatever the function still does. */
   get isRefused(): boolean {
     return this.#book.refusal !== undefined
+  }
+
+  /** Whether the pivot has succeeded. */
+  get hasNoReturn(): boolean {
+    return this.#book.hasNoReturn
   }
 
   /** Whether something that can be undone was asked for. */
@@ -162,32 +167,24 @@ export class PlanRun {
     for (const ask of this.#book.all) {
       if (ask.state !== 'new' || this.#book.isHeldBack(ask)) continue
       if (ask.is !== 'run' && (ask.is !== 'step' || this.#placeStep(ask) !== 'inline')) continue
-      const slot = ask.slot ?? this.#nextSlot
-      if (this.#isCutShort || !mayRunInline(ask.is, slot, this.#spent, this.#call)) {
+      if (this.#isCutShort || !mayRunInline(ask.is, this.#nextSlot, this.#spent, this.#call)) {
         this.#isCutShort = true
         return undefined
       }
       if (ask.is === 'run') return { move: 'run', ask }
-      ask.slot = slot
-      this.#nextSlot = Math.max(this.#nextSlot, slot + 1)
-      return { move: 'run', ask, slot: nameSlot(slot) }
+      ask.slot = this.#nextSlot++
+      return { move: 'run', ask, slot: nameSlot(ask.slot) }
     }
     return undefined
   }
 
-  /**
-   * A step with a call of its own takes its slot when it is met, in the order of asking. Once the run is cut short no step
-   * takes one: another attempt may have gone further, and have used the next slots for what comes before.
-   */
   #placeStep(ask: Ask): 'inline' | 'own-call' {
-    const place = placeStep({
+    return placeStep({
       hasBarrier: this.#options.hasBarrier,
       isPivot: ask.role === 'pivot',
       isAlone: this.#book.isAlone(ask),
       grant: this.#call.grant,
     })
-    if (place === 'own-call' && !this.#isCutShort) ask.slot ??= this.#nextSlot++
-    return place
   }
 
   #plan(): Move {
@@ -196,19 +193,22 @@ export class PlanRun {
     // An end waits for what may have an effect, and drops timers and signals.
     if (this.#end !== undefined && !isHeld) return this.#answer([], this.#end)
     const wanted = outstanding.filter((each) => this.#isPlanned(each))
-    const next = fillNext(wanted, this.#spent.bytes)
+    const next = fillNext(wanted, this.#spent.bytes, this.#nextSlot)
     if (this.#isCutShort || next.length < wanted.length) return this.#answer(next, 'now')
     if (outstanding.length === 0)
       return toMove(this.refuse({ code: 'WORKFLOW_RULE_BROKEN', message: WAITS_OUTSIDE }))
     const isAllPlanned = outstanding.every((each) => each.state === 'pending' || wanted.includes(each))
-    const waitsForAll =
-      isAllPlanned && this.#end === undefined && this.#options.waitsForAll(new Set(outstanding))
+    const waitsForAll = isAllPlanned && this.#end === undefined && this.#options.waitsForAll(outstanding)
     return this.#answer(next, waitsForAll ? 'all' : 'any')
   }
 
+  /**
+   * Once the run is cut short no step with a call of its own is planned: its slot would be the next one, under which another
+   * attempt, which goes further, may run what comes before it.
+   */
   #isPlanned(ask: Ask): boolean {
     if (ask.state !== 'new' || ask.is === 'run' || this.#book.isHeldBack(ask)) return false
-    if (ask.is === 'step') return this.#placeStep(ask) === 'own-call' && ask.slot !== undefined
+    if (ask.is === 'step') return this.#placeStep(ask) === 'own-call' && !this.#isCutShort
     return ask.is === 'call' || this.#end === undefined
   }
 

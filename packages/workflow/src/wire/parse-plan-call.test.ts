@@ -97,6 +97,7 @@ describe('a hostile plan call', () => {
     ['a name that is too long', entry({ name: 'x'.repeat(2_049) }), '/journal/0/name'],
     ['a step without a slot', entry({ slot: undefined }), '/journal/0/slot'],
     ['slot 0', entry({ slot: '~0' }), '/journal/0/slot'],
+    ['a slot of too many digits', entry({ slot: '~1000000000' }), '/journal/0/slot'],
     ['a slot of a call', entry({ is: 'call' }), '/journal/0/slot'],
     ['a value and a failure', entry({ failed: CALL.failed }), '/journal/0'],
     ['a value over its bound', entry({ value: 'x'.repeat(KEPT_VALUE_BYTES_MAX) }), '/journal/0/value'],

@@ -4,7 +4,7 @@ import {
   GRANTS_MAX,
   isBranchId,
   isGid,
-  isName,
+  isTooDeep,
   type JournalEntry,
   type JsonValue,
   KEPT_VALUE_BYTES_MAX,
@@ -15,14 +15,14 @@ import {
   type PlanFailure,
   type PlanGrant,
   type PlanOutcome,
+  readSlot,
   STEPS_MAX,
   URL_LENGTH_MAX,
 } from '@counterstep/protocol'
 import { PlanCallError } from '../errors.ts'
-import { copyJson, countUtf8Bytes, isShallow } from '../json-text.ts'
+import { copyJson, countUtf8Bytes } from '../json-text.ts'
 import { PLAN_CALL_DEPTH_MAX } from '../limits.ts'
 
-const SLOT = /^~[1-9][0-9]{0,8}$/
 const SLOT_MAX = 999_999_999
 
 type Fields = Readonly<Record<string, unknown>>
@@ -36,7 +36,7 @@ export function parsePlanCall(text: string): PlanCall {
   const bytes = countUtf8Bytes(text)
   if (bytes > PLAN_BYTES_MAX)
     throw new PlanCallError('', `has ${bytes} bytes, at most ${PLAN_BYTES_MAX} are read`)
-  if (!isShallow(text, PLAN_CALL_DEPTH_MAX))
+  if (isTooDeep(text, PLAN_CALL_DEPTH_MAX))
     throw new PlanCallError('', `nests deeper than ${PLAN_CALL_DEPTH_MAX} levels`)
   const fields = readObject(parseJson(text), '', FIELDS)
   if (fields.v !== 1)
@@ -93,7 +93,7 @@ function readJournalEntry(entry: unknown, index: number): JournalEntry {
   const fields = readObject(entry, path, ['id', 'is', 'name', 'slot', 'value', 'failed', 'at'])
   return {
     ...readIdentified(fields, path),
-    ...readSlot(fields, path),
+    ...readSlotField(fields, path),
     ...readOutcome(fields, path),
     at: readCount(fields.at, `${path}/at`),
   }
@@ -106,7 +106,7 @@ function readPendingEntry(entry: unknown, index: number): PendingEntry {
   if (identified.is === 'run' || identified.is === 'patch') {
     throw new PlanCallError(`${path}/is`, `says that a ${identified.is} is pending, which never is`)
   }
-  return { ...identified, ...readSlot(fields, path) }
+  return { ...identified, ...readSlotField(fields, path) }
 }
 
 function readIdentified({ id, is, name }: Fields, path: string): PlanEntry {
@@ -119,12 +119,12 @@ function readIdentified({ id, is, name }: Fields, path: string): PlanEntry {
   return { id, is: type, name }
 }
 
-function readSlot({ is, slot }: Fields, path: string): { readonly slot?: string } {
+function readSlotField({ is, slot }: Fields, path: string): { readonly slot?: string } {
   if (is !== 'step') {
     if (slot === undefined) return {}
     throw new PlanCallError(`${path}/slot`, 'stands at something that is no step')
   }
-  if (typeof slot !== 'string' || !SLOT.test(slot))
+  if (typeof slot !== 'string' || readSlot(slot) === undefined)
     throw new PlanCallError(`${path}/slot`, 'is no slot such as ~3')
   return { slot }
 }
@@ -154,7 +154,7 @@ function assertFits(value: unknown, path: string): void {
 
 /** Without a grant no slot may run, and the next free one is behind all that are there. */
 function readGrant(grant: unknown, entries: readonly PendingEntry[]): PlanGrant {
-  const last = entries.reduce((most, { slot }) => Math.max(most, Number(slot?.slice(1) ?? 0)), 0)
+  const last = entries.reduce((most, { slot }) => Math.max(most, readSlot(slot) ?? 0), 0)
   if (grant === undefined) return { from: last + 1, count: 0 }
   const fields = readObject(grant, '/grant', ['from', 'count'])
   const from = readCount(fields.from, '/grant/from', last + 1, SLOT_MAX)
@@ -200,6 +200,6 @@ function readGid(value: unknown): Gid {
 }
 
 function readName(value: unknown, path: string): string {
-  if (typeof value === 'string' && isName(value)) return value
+  if (typeof value === 'string' && isBranchId(value)) return value
   throw new PlanCallError(path, 'is no name')
 }

@@ -11,6 +11,7 @@ export function writeTransaction(view: TransactionView, now: number, width: numb
   return [
     writeHead(view),
     ...writeInstants(view, now),
+    ...(view.traceId === undefined ? [] : [`trace     ${cleanLine(view.traceId)}`]),
     ...(view.workflow === undefined ? [] : [`code      ${cleanLine(describeWorkflow(view.workflow))}`]),
     '',
     ...writeWhy(view, now),

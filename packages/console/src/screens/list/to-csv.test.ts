@@ -54,6 +54,11 @@ describe('the rows as CSV', () => {
     })
   }
 
+  it('A text behind a semicolon is no formula either, where a spreadsheet begins a cell there', () => {
+    const text = toCsv([{ ...ROW, tags: { k: "v;=cmd|'/C calc'!A0", plain: 'a;b' } }])
+    expect(text).toContain("k:v;'=cmd|'/C calc'!A0 plain:a;b")
+  })
+
   it('Quotes, commas and ends of lines stay within their cell', () => {
     const hostile = 'a","b\r\nc,'
     const text = toCsv([{ ...ROW, gid: hostile }])

@@ -25,6 +25,8 @@ const COLUMNS: Readonly<Record<string, (row: TransactionSummary) => Cell>> = {
 
 /** A spreadsheet takes a cell that begins so for a formula, which may send others what the sheet has. */
 const BEGINS_FORMULA = /^[=+\-@\t\r\n\uFF0B\uFF0D\uFF1D\uFF20]/
+/** In many countries a spreadsheet begins a cell behind each semicolon, also within quotes. */
+const BEGINS_FORMULA_BEHIND = /;(?=[=+\-@\t\r\n\uFF0B\uFF0D\uFF1D\uFF20])/g
 
 /** Writes rows as RFC 4180 has them. No cell of them is a formula, whatever a gid, a name or a tag says. */
 export function toCsv(rows: readonly TransactionSummary[]): string {
@@ -36,6 +38,7 @@ export function toCsv(rows: readonly TransactionSummary[]): string {
 /** An apostrophe before it makes a spreadsheet take a cell as text. */
 function toCell(value: Cell): string {
   const text = String(value ?? '')
-  const safe = typeof value === 'string' && BEGINS_FORMULA.test(text) ? `'${text}` : text
+  const begun = typeof value === 'string' && BEGINS_FORMULA.test(text) ? `'${text}` : text
+  const safe = begun.replace(BEGINS_FORMULA_BEHIND, ";'")
   return /[",\r\n\t]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

@@ -15,7 +15,7 @@ interface HeadProps {
 }
 
 export function TransactionHead({ view, onCommand }: HeadProps) {
-  const { gid, kind, name, status, attention, paused, tags, createdAt, branches, workflow } = view
+  const { gid, kind, name, status, attention, paused, tags, createdAt, branches, workflow, traceId } = view
   const isByHand = branches.some(({ ops }) => ops.some(({ byHand }) => byHand !== undefined))
   const isEdited = branches.some(({ ops }) => ops.some(({ edited }) => edited === true))
   return (
@@ -33,6 +33,7 @@ export function TransactionHead({ view, onCommand }: HeadProps) {
           </span>
           <Tags tags={tags} />
         </p>
+        {traceId === undefined ? null : <p className="quiet">trace {traceId}</p>}
         {workflow === undefined ? null : <p className="quiet">{describeWorkflow(workflow)}</p>}
       </div>
       {isFinalStatus(status) ? null : <Commands view={view} onCommand={onCommand} />}

@@ -1,6 +1,7 @@
 /**
- * The code of a workflow was refused, as a server would tell an operator: it breaks a rule of workflows. `code` is that of
- * the refusal, or `WORKFLOW_NOT_REPEATABLE` if it uses time or chance that is not of `ctx`.
+ * The code of a workflow was refused, as a server tells an operator: it breaks a rule of workflows, or is other code than
+ * was recorded. `code` is that of the refusal, or, in a test, `WORKFLOW_NOT_REPEATABLE` if it uses time or chance that is not
+ * of `ctx`. A handler gives it to the log of its service.
  *
  * @example
  * ```ts

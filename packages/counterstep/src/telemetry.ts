@@ -1,0 +1,3 @@
+import './check-node.ts'
+
+export { createOpenTelemetryTracer as openTelemetryTracer } from '@counterstep/telemetry'

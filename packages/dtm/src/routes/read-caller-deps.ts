@@ -1,0 +1,21 @@
+import { buildQuotaCheck, type Gate, readCaller } from '@counterstep/access'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { CommandDeps } from '../commands/deps.ts'
+
+/**
+ * Returns the parts of a command that come from its request. Each command has turns of its own, so that no flood of submits keeps
+ * out an abort.
+ */
+export function readCallerDeps(
+  command: string,
+  gate: Gate,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Pick<CommandDeps, 'takeBytes' | 'caller' | 'trace'> {
+  const { traceparent, tracestate } = request.headers
+  return {
+    takeBytes: buildQuotaCheck(gate, request, reply),
+    caller: `${readCaller(request.raw)} ${command}`,
+    trace: { traceparent, tracestate },
+  }
+}

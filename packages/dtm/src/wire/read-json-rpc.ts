@@ -1,0 +1,62 @@
+import { decodeGoStruct, GoTypeError } from '../go-json/decode-go-struct.ts'
+import type { GoValue } from '../go-json/go-value.ts'
+import { GoDepthError, GoSyntaxError, scanGoJson } from '../go-json/scan-go-json.ts'
+import { writeGoJson } from '../go-json/write-go-json.ts'
+
+/** A request of JSON-RPC 2.0. DTM takes only texts as ids, and no batches. */
+export interface JsonRpcRequest {
+  readonly id: string
+  readonly method: string
+  readonly params: GoValue
+}
+
+export interface JsonRpcError {
+  readonly code: number
+  readonly message: string
+}
+
+/** These are DTM's. The first three are those of the standard. */
+export const JSON_RPC_CODES = {
+  parse: -32_700,
+  badRequest: -32_600,
+  unknownMethod: -32_601,
+  error: -32_603,
+  failure: -32_901,
+} as const
+
+/** The text cannot be read as a request. `id` is empty if none was found. */
+export interface JsonRpcProblem {
+  readonly id: string
+  readonly problem: JsonRpcError
+}
+
+const FIELDS = {
+  method: { path: 'jrpcReq.method', type: 'string' },
+  jsonrpc: { path: 'jrpcReq.jsonrpc', type: 'string' },
+  id: { path: 'jrpcReq.id', type: 'string' },
+} as const
+
+/** Reads the envelope as DTM does. The params are read by their method. Throws GoDepthError. */
+export function readJsonRpc(body: string): JsonRpcRequest | JsonRpcProblem {
+  let value: GoValue = { type: 'null' }
+  try {
+    value = scanGoJson(body)
+    const { id, jsonrpc, method } = decodeGoStruct(value, FIELDS, 'dtmsvr.jrpcReq')
+    if (jsonrpc === '2.0' && id !== '') return { id, method, params: findMember(value, 'params') }
+    // DTM repeats the params here. They may have 1 MiB.
+    const repeated = writeGoJson({ method, jsonrpc, params: null, id })
+    return { id, problem: { code: JSON_RPC_CODES.badRequest, message: `Bad json request: ${repeated}` } }
+  } catch (error: unknown) {
+    const isUnread = error instanceof GoSyntaxError || error instanceof GoTypeError
+    if (!isUnread || error instanceof GoDepthError) throw error
+    const id = findMember(value, 'id')
+    const problem = { code: JSON_RPC_CODES.parse, message: `Parse json error: ${error.message}` }
+    return { id: id.type === 'string' ? id.value : '', problem }
+  }
+}
+
+/** Finds the last member of that name in any letter case, as Go's decoder does. */
+function findMember(value: GoValue, name: string): GoValue {
+  const members = value.type === 'object' ? value.members : []
+  return members.findLast(({ key }) => key.toLowerCase() === name)?.value ?? { type: 'null' }
+}

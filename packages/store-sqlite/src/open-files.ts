@@ -1,0 +1,42 @@
+import { type BigIntStats, statSync } from 'node:fs'
+import { BrokenError } from './errors.ts'
+
+/**
+ * The database and its log while they are open. On POSIX systems a file that was removed or replaced stays open, and SQLite
+ * goes on writing to it: all that is acknowledged from then on would be gone with the process.
+ */
+export class OpenFiles {
+  readonly #seen = new Map<string, BigIntStats>()
+  readonly #walPath: string
+  readonly #walBytesKept: bigint
+
+  /** The log shrinks by itself to `walBytesKept`, and never below. */
+  constructor(path: string, walBytesKept: number) {
+    this.#walPath = `${path}-wal`
+    this.#walBytesKept = BigInt(walBytesKept)
+    for (const place of [path, this.#walPath]) {
+      const stats = readStats(place)
+      if (stats !== undefined) this.#seen.set(place, stats)
+    }
+  }
+
+  /** Throws BrokenError if a file was removed or replaced, or if the log was cut. */
+  assertInPlace(): void {
+    for (const [place, before] of this.#seen) {
+      const now = readStats(place)
+      if (now === undefined) throw createError(place, 'was removed')
+      if (now.ino !== before.ino || now.dev !== before.dev) throw createError(place, 'was replaced')
+      if (place !== this.#walPath) continue
+      if (now.size < before.size && now.size < this.#walBytesKept) throw createError(place, 'was cut')
+      this.#seen.set(place, now)
+    }
+  }
+}
+
+function readStats(place: string): BigIntStats | undefined {
+  return statSync(place, { bigint: true, throwIfNoEntry: false })
+}
+
+function createError(place: string, what: string): BrokenError {
+  return new BrokenError(`${place} ${what}`, 'what is written to it would be lost')
+}

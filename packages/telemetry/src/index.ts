@@ -1,0 +1,1 @@
+export { createOpenTelemetryTracer } from './open-telemetry-tracer.ts'

@@ -1,0 +1,16 @@
+/**
+ * Returns what a log line says about a failure that OpenTelemetry reports. An error comes as JSON with its stack, which tells an operator
+ * nothing; its name, its message and its code do.
+ */
+export function readFailure(text: string): string {
+  let error: unknown
+  try {
+    error = JSON.parse(text)
+  } catch {
+    return text
+  }
+  if (typeof error !== 'object' || error === null) return text
+  const { name, message, code } = error as Record<string, unknown>
+  const parts = [name, message, code].filter((part) => typeof part === 'string' && part !== '')
+  return parts.length === 0 ? text : `telemetry could not be sent: ${parts.join(': ')}`
+}
