@@ -6,9 +6,9 @@ import { fail, runOnFittingNode } from './run-on-fitting-node.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-const HELP = `npm start -- [options]           plays two transfers between two banks, then goes on serving
+const HELP = `npm start -- [options]           plays three transfers between two banks, then goes on serving
 
-  --once                       end after the two transfers
+  --once                       end after the transfers
   --port N                     port of the orchestrator; the banks take the next two (8470)
   --data DIR                   folder of everything that is kept (.data)
   --help                       print this

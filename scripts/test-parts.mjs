@@ -76,8 +76,16 @@ function restStages(root, node) {
     },
     {
       name: 'installation and compilation',
-      // Not beside the servers, since both may install by apt-get. The first run on a machine downloads a Debian.
-      parts: [command('tools for images and templates', 900_000, program(PREPARE_CHECKS_OF_INFRA), context)],
+      // Not beside the servers, since both may install by apt-get. The first run on a machine downloads a Debian, and compiles
+      // Helm and the types of Grafana for some minutes.
+      parts: [
+        command(
+          'tools for images, templates and charts',
+          1_200_000,
+          program(PREPARE_CHECKS_OF_INFRA),
+          context,
+        ),
+      ],
     },
     {
       name: 'thorough suites',

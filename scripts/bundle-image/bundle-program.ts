@@ -3,10 +3,10 @@ import { build, type Metafile, type Plugin } from 'esbuild'
 import { carriedConsole } from './console-site.ts'
 import { swaggerUiFolder } from './swagger-ui-folder.ts'
 
-/** CommonJS modules use these names, and an ES module does not have them. */
+/** CommonJS modules use these names, and an ES module does not have them. A module of the bundle may import the function itself. */
 const COMMONJS = [
-  "import{createRequire}from'node:module'",
-  'const require=createRequire(import.meta.url),__dirname=import.meta.dirname',
+  "import{createRequire as createBundleRequire}from'node:module'",
+  'const require=createBundleRequire(import.meta.url),__dirname=import.meta.dirname',
 ].join(';')
 /** The exports that are used of these packages by a module that loads them late. */
 const LATE_EXPORTS: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Metafile } from 'esbuild'
 
@@ -19,7 +19,19 @@ function readLicence(folder: string): string {
   const { name, version, license }: Record<string, string> = JSON.parse(
     readFileSync(join(folder, 'package.json'), 'utf8'),
   )
-  const files = readdirSync(folder).filter((file) => LICENCE_FILE.test(file))
-  const texts = files.map((file) => readFileSync(join(folder, file), 'utf8').trim())
+  const texts = licenceFiles(folder).map((path) => readFileSync(path, 'utf8').trim())
   return [`── ${name} ${version} (${license}) ──`, ...texts, ''].join('\n\n')
+}
+
+/** A package that carries code of others keeps their licences in a folder of such a name. */
+function licenceFiles(folder: string): string[] {
+  const names = readdirSync(folder).filter((name) => LICENCE_FILE.test(name))
+  return names.sort().flatMap((name) => filesUnder(join(folder, name)))
+}
+
+function filesUnder(path: string): string[] {
+  if (!statSync(path).isDirectory()) return [path]
+  return readdirSync(path)
+    .sort()
+    .flatMap((name) => filesUnder(join(path, name)))
 }

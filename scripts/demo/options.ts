@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
 export interface DemoOptions {
-  /** End after the two transfers. */
+  /** End after the transfers. */
   readonly once: boolean
   /** The orchestrator's port; the banks take the next two. 0: free ports for all. */
   readonly port: number

@@ -28,6 +28,7 @@ const FOR_HOSTS: Documents = {
   'docs/guides/api-keys.md': 'docs/api-keys.md',
   'docs/guides/targets.md': 'docs/targets.md',
   'docs/guides/alerts.md': 'docs/alerts.md',
+  'docs/guides/observe.md': 'docs/observe.md',
   'docs/guides/operate.md': 'docs/operate.md',
   'docs/http-api.md': 'docs/http-api.md',
   'docs/stores.md': 'docs/stores.md',

@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { findMissingPython, INSTALL_TIMEOUT_MS, installCfnLint, LINT_TIMEOUT_MS, lint } from './cfn-lint.ts'
+import { findMissingPython, INSTALL_TIMEOUT_MS } from '../../test/python-tool.ts'
+import { installCfnLint, LINT_TIMEOUT_MS, lint } from './cfn-lint.ts'
 import { TEMPLATE_PATH } from './template.ts'
 
 /** Each planted fault has its name, the text, the text that replaces it, and the rule of cfn-lint that must catch it. */

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '@counterstep/test-servers'
 import type { CheckList } from '../check-list.ts'
@@ -78,6 +78,7 @@ async function playDemo(
     await services.run('demo')
     // The compose file says that the demo may run again.
     const told = await services.run('demo')
+    await checkScrape(join(folder, 'orchestrator', 'metrics.key'), ports.get('orchestrator:8470'))
     await orchestrator.signal('SIGTERM')
     const { code } = await orchestrator.ended
     if (code !== 0) throw new Error(`the orchestrator ended with ${code}: ${orchestrator.output()}`)
@@ -86,4 +87,13 @@ async function playDemo(
     await services.end()
     await store.stop()
   }
+}
+
+/** Asks for the metrics as Prometheus does in the profile `observability`, which is not run here. */
+async function checkScrape(keyFile: string, port: number | undefined): Promise<void> {
+  const authorization = `Bearer ${readFileSync(keyFile, 'utf8').trim()}`
+  const answer = await fetch(`http://127.0.0.1:${port}/metrics`, { headers: { authorization } })
+  const text = await answer.text()
+  if (!text.includes('counterstep_ready 1'))
+    throw new Error(`the key of Prometheus was answered ${answer.status}`)
 }

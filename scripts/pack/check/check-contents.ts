@@ -8,7 +8,7 @@ export const UNPACKED_BYTES_MAX = 4_400_000
 
 /** Eight capitals or digits end the name of a part of the command's bundle. */
 const FILES_ALLOWED =
-  /^(package\.json|(README|CHANGELOG)\.md|LICENSE|docs\/[a-z-]+\.md|dist\/cjs\/package\.json|dist\/command\/THIRD-PARTY-LICENSES|dist\/console\/site\/(index\.html|[a-z-]+\.svg|assets\/[A-Za-z0-9_.-]+\.(js|css|svg))(\.br|\.gz)?|dist\/([a-z0-9-]+\/)*[a-z0-9-]+(-[A-Z0-9]{8}\.js|\.js|\.d\.ts))$/
+  /^(package\.json|(README|CHANGELOG)\.md|LICENSE|docs\/[a-z-]+\.md|dist\/cjs\/package\.json|dist\/command\/THIRD-PARTY-LICENSES|dist\/console\/site\/(index\.html|[a-z-]+\.svg|assets\/[A-Za-z0-9_.-]+\.(js|css|svg))(\.gz)?|dist\/([a-z0-9-]+\/)*[a-z0-9-]+(-[A-Z0-9]{8}\.js|\.js|\.d\.ts))$/
 /** The built console names no module of a package, and is checked by its own tests. */
 const CONSOLE_SITE = /^dist\/console\/site\//
 const FILES_REFUSED = /(^|\/)(test|tests|fixtures)\/|\.test\.|test-servers|store-conformance/
@@ -38,7 +38,7 @@ export function checkContents(files: Files, root: string): string[] {
 
 /** Tells whether a file is the compressed twin of another one. */
 export function isCompressed(path: string): boolean {
-  return /\.(br|gz)$/.test(path)
+  return path.endsWith('.gz')
 }
 
 function readSize(path: string, text: string): number {
