@@ -14,6 +14,8 @@ export interface ChaosCommand {
   readonly seed: number
   /** The banks do what they are told as often as they are told. Such a run must fail. */
   readonly withoutBarrier: boolean
+  /** All transactions of clients are workflows. */
+  readonly onlyWorkflows: boolean
   /** Standard output has nothing but the result as JSON. */
   readonly json: boolean
 }
@@ -29,7 +31,9 @@ Servers, banks and databases as real processes, hurt by a seeded nemesis, and th
 
   --store NAME      ${STORES.join(', ')} (sqlite)
   --sagas N         transactions of clients (${SAGAS_DEFAULT})
-  --kills K         SIGKILLs of servers (one for ${SAGAS_PER_KILL} sagas)
+  --only-workflows  all of these are workflows, and not only some
+  --kills K         SIGKILLs of servers, and as many of the services that run workflows
+                    (one for ${SAGAS_PER_KILL} sagas)
   --pauses P        SIGSTOPs of servers past their lease (one for ${SAGAS_PER_PAUSE} sagas)
   --ambiguous A     commits whose answer is lost; the embedded store has no network that could lose it
                     (one for ${SAGAS_PER_AMBIGUOUS} sagas)
@@ -56,11 +60,14 @@ export function readCommand(argv: readonly string[], now: () => number): ChaosCo
       ambiguous: text,
       seed: text,
       'without-barrier': { type: 'boolean', default: false },
+      'only-workflows': { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   })
   if (values.help) return 'help'
+  if (values['only-workflows'] && values['without-barrier'])
+    throw new Error('--only-workflows: a workflow is undone by the rows of the barrier')
   const store = readStore(values.store ?? 'sqlite')
   const sagas = readNumber('sagas', values.sagas, 1) ?? SAGAS_DEFAULT
   return {
@@ -71,6 +78,7 @@ export function readCommand(argv: readonly string[], now: () => number): ChaosCo
     ambiguous: readNumber('ambiguous', values.ambiguous, 0) ?? Math.ceil(sagas / SAGAS_PER_AMBIGUOUS),
     seed: readNumber('seed', values.seed, 0) ?? now() % MAX,
     withoutBarrier: values['without-barrier'],
+    onlyWorkflows: values['only-workflows'],
     json: values.json,
   }
 }

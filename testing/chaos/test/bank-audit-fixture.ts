@@ -90,6 +90,13 @@ export function auditFixture(): Evidence {
       call('timed-out', 'hold', 'compensate'),
       ...['planned', 'turned'].map((gid) => call(gid, '~1', 'action', { at: RECORDED_AT + 5 })),
       call('turned', '~1', 'compensate', { at: RECORDED_AT + 9 }),
+      ...['planned', 'turned'].flatMap((gid) => [
+        call(gid, '00', 'plan', { at: ACCEPTED_AT, grant: { plan: 1, lastSlot: SLOTS, journal: [] } }),
+        call(gid, '00', 'plan', {
+          at: RECORDED_AT,
+          grant: { plan: 2, lastSlot: SLOTS + 1, journal: ['~1'] },
+        }),
+      ]),
       call('operated', 'order', 'action', { at: PAUSED_AT - 10, statusCode: 500 }),
       call('operated', 'order', 'action', { at: RESUMED_AT + 10, request: 'an edited order' }),
       call('operated', 'clerk', 'action', { at: RESUMED_AT + 20, statusCode: 500 }),
@@ -107,6 +114,11 @@ export function auditFixture(): Evidence {
     approvals: [approvedSaga(), timedOutSaga()],
     workflows: [endedWorkflow('planned', 'succeeded'), endedWorkflow('turned', 'failed')],
     recordedSteps: ['planned', 'turned'].map((gid) => recordedStep(gid)),
+    recordedGrants: ['planned', 'turned'].flatMap((gid) => [
+      { gid, lastSlot: undefined, at: ACCEPTED_AT },
+      { gid, lastSlot: SLOTS + 1, at: RECORDED_AT },
+    ]),
+    deaths: [{ gid: 'turned', point: 'before-answer', slots: ['~1'] }],
     operators: operatorEvidence(),
     shownSecrets: [],
     writes: [
@@ -137,10 +149,18 @@ export function auditFixture(): Evidence {
   }
 }
 
+const ACCEPTED_AT = 90
 const RECORDED_AT = 100
+/** The accept grants so many slots, and the second plan one more. */
+const SLOTS = 2
 
 function stepPlan(gid: string): PlannedTransaction {
-  return { gid, kind: 'workflow', branches: [{ id: '~1', bank: 0, account: 'a', cents: 0 }] }
+  return {
+    gid,
+    kind: 'workflow',
+    branches: [{ id: 'tip', bank: 0, account: 'a', cents: 0 }],
+    grants: SLOTS,
+  }
 }
 
 /** One local step in a call of its own. */
@@ -151,8 +171,8 @@ function endedWorkflow(gid: string, status: 'succeeded' | 'failed'): Transaction
     gid,
     kind: 'workflow',
     status,
-    branches: [{ id: '~1', is: 'step', name: 'move', after: [], ops: [action] }],
-    ...(status === 'succeeded' ? { result: 1 } : {}),
+    branches: [{ id: '~1', is: 'step', name: 'give', stepId: 'give', after: [], ops: [action] }],
+    ...(status === 'succeeded' ? { result: { done: ['tip'] } } : {}),
   }
 }
 

@@ -45,12 +45,69 @@ const PLANTED: readonly (readonly [
     (sound) => ({ ...sound, calls: [...sound.calls, call('planned', 'ship', 'action')] }),
   ],
   [
+    'a slot that was granted before that was in the record',
+    ['I37'],
+    (sound) =>
+      withCall(
+        sound,
+        call('turned', '00', 'plan', { at: 99, grant: { plan: 2, lastSlot: 3, journal: ['~1'] } }),
+      ),
+  ],
+  [
+    'a slot that was never granted in the record',
+    ['I37'],
+    (sound) =>
+      withCall(sound, call('turned', '00', 'plan', { grant: { plan: 3, lastSlot: 4, journal: ['~1'] } })),
+  ],
+  [
+    'a plan whose journal has lost an entry',
+    ['I38'],
+    (sound) =>
+      withCall(
+        sound,
+        call('turned', '00', 'plan', { at: 100, grant: { plan: 3, lastSlot: 3, journal: ['~2', '~1'] } }),
+      ),
+  ],
+  [
+    'a slot that has one step in the record and another one in the ledger',
+    ['I38'],
+    (sound) =>
+      withWorkflows(sound, (view) => ({
+        ...view,
+        branches: view.branches.map((step) => (view.gid === 'turned' ? { ...step, name: 'take' } : step)),
+      })),
+  ],
+  [
+    'a step that was built on a value which the record does not have',
+    ['I39'],
+    (sound) => {
+      const told = [makeToken('quote'), makeToken('quote')]
+      return withCall(
+        withCall(sound, call('planned', '~1', 'action', { at: 120, told })),
+        call('planned', '~1', 'action', { at: 120, given: told }),
+      )
+    },
+  ],
+  [
     'a workflow that has succeeded without a result',
+    ['I5'],
+    (sound) => withWorkflows(sound, ({ result: _, ...view }) => view),
+  ],
+  [
+    'a move that stands, and that the result of its workflow does not name',
+    ['I5'],
+    (sound) =>
+      withWorkflows(sound, (view) => (view.result === undefined ? view : { ...view, result: { done: [] } })),
+  ],
+  [
+    'a move of a failed workflow that stands',
+    ['I6', 'I40'],
+    (sound) => withoutEffect(sound, 'turned', '~1', 'compensate'),
+  ],
+  [
+    'a commit that is forgotten after the death of its handler',
     ['I40'],
-    (sound) => ({
-      ...sound,
-      workflows: sound.workflows.map(({ result: _, ...view }) => view),
-    }),
+    (sound) => ({ ...sound, deaths: sound.deaths.map((death) => ({ ...death, slots: ['~1', '~2'] })) }),
   ],
   [
     'a local step that takes effect twice',
@@ -86,7 +143,7 @@ const PLANTED: readonly (readonly [
     ['I3'],
     (sound) => ({
       ...sound,
-      writes: [...(sound.writes ?? []), { gid: 'done', status: 'aborting', epoch: 1 }],
+      writes: [...sound.writes, { gid: 'done', status: 'aborting', epoch: 1 }],
     }),
   ],
   [
@@ -461,11 +518,16 @@ function withRecordedStep(
   evidence: Evidence,
   change: (step: RecordedStep) => Partial<RecordedStep>,
 ): Evidence {
-  const { recordedSteps = [] } = evidence
   return {
     ...evidence,
-    recordedSteps: recordedSteps.map((step) => (step.gid === 'turned' ? { ...step, ...change(step) } : step)),
+    recordedSteps: evidence.recordedSteps.map((step) =>
+      step.gid === 'turned' ? { ...step, ...change(step) } : step,
+    ),
   }
+}
+
+function withWorkflows(evidence: Evidence, change: (view: TransactionView) => TransactionView): Evidence {
+  return { ...evidence, workflows: evidence.workflows.map(change) }
 }
 
 function withTrail(

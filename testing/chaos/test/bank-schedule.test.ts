@@ -3,7 +3,7 @@ import { nemesisSchedule } from '../src/bank/nemesis/nemesis-schedule.ts'
 import { LEASE_MS } from '../src/bank/processes/server-flags.ts'
 import { SeededRandom } from '../src/bank/seeded-random.ts'
 
-const ORDER = { kills: 50, pauses: 200, servers: 3, hasStoreServer: true }
+const ORDER = { kills: 50, pauses: 200, servers: 3, hasStoreServer: true, hasAims: true }
 
 function schedule(seed: number, order = ORDER) {
   return nemesisSchedule(order, new SeededRandom(seed, 'nemesis'))
@@ -26,6 +26,16 @@ it('A schedule of faults has what was ordered, on every server and every kind of
   expect(new Set(killed)).toEqual(new Set([0, 1, 2]))
   const edges = all.flatMap((action) => (action.type === 'hurt-edge' ? [action.edge.type] : []))
   expect(new Set(edges)).toEqual(new Set(['client', 'store', 'bank']))
+})
+
+it('A schedule of faults aims at each point in the plan calls of workflows, as often as it kills servers', () => {
+  const { aims } = schedule(6)
+  const count = (point: string) =>
+    aims.filter((action) => action.type === 'aim-at-bank' && action.order.point === point).length
+  expect([count('between-commits'), count('before-answer')]).toEqual([25, 25])
+  const aborted = aims.filter((action) => action.type === 'aim-at-bank' && action.isAborted)
+  expect(new Set(aborted.map((action) => action.type === 'aim-at-bank' && action.order.point)).size).toBe(2)
+  expect(schedule(6, { ...ORDER, hasAims: false }).aims).toEqual([])
 })
 
 it('A pause in a schedule of faults is longer than a lease', () => {

@@ -12,6 +12,7 @@ it('The command of chaos orders faults by the number of sagas, and draws a seed'
     ambiguous: 200,
     seed: 42,
     withoutBarrier: false,
+    onlyWorkflows: false,
     json: false,
   })
 })
@@ -27,6 +28,7 @@ it('The command of chaos takes all its options', () => {
     ambiguous: 5_000,
     seed: 7,
     withoutBarrier: true,
+    onlyWorkflows: false,
     json: true,
   })
   expect(readCommand(['--kills', '0', '--help'], NOW)).toBe('help')
@@ -40,6 +42,7 @@ it('The command of chaos refuses what it does not understand', () => {
     '--seed x',
     '--sagas 9999999999',
     '--slow',
+    '--only-workflows --without-barrier',
   ]) {
     expect(() => readCommand(line.split(' '), NOW), line).toThrow(/--/)
   }

@@ -13,8 +13,14 @@ import {
   stepRun,
   type WorkflowTransaction,
 } from '@counterstep/core'
-import type { Gid, PlanFailure } from '@counterstep/protocol'
-import { answerPlan, type PlanContext, parsePlanCall, type WorkflowProgram } from '@counterstep/workflow'
+import type { Gid, PlanFailure, PlanOutcome } from '@counterstep/protocol'
+import {
+  answerPlan,
+  type PlanContext,
+  parsePlanCall,
+  rehearse,
+  type WorkflowProgram,
+} from '@counterstep/workflow'
 import { describe, expect, it } from 'vitest'
 
 /** A business failure, as the SDK's BranchFailure is one. */
@@ -43,6 +49,7 @@ function toRun(grants: number): Run {
       workflow: 'order',
       handler: 'http://shop.test/',
       input: 'null',
+      version: 1,
       grants,
     } as const),
     ...{ headers: {}, retry: RETRY, timeoutMs: 1_000, checkpointMs: 60_000 },
@@ -57,6 +64,8 @@ class Handler {
   readonly effects: string[] = []
   readonly undone: string[] = []
   readonly planBodies: string[] = []
+  /** So long has each plan call taken, of the 10 s that it has. */
+  elapsedMs = 0
   readonly #program: WorkflowProgram
   readonly #rows = new Map<string, string>()
   /** Says which steps refuse. */
@@ -80,7 +89,7 @@ class Handler {
       const answer = await answerPlan([this.#program], parsePlanCall(body), {
         nextTurn: () => new Promise((resolve) => setImmediate(resolve)),
         runStep: async ({ slot, name }) => this.commit(slot, name),
-        elapsedMs: () => 0,
+        elapsedMs: () => this.elapsedMs,
         budgetMs: 10_000,
         createFailure: (failed) => new Failure(failed),
         readFailure: (error) => (error instanceof Failure ? error.failed : undefined),
@@ -101,6 +110,15 @@ class Handler {
     this.effects.push(`${slot} ${name}`)
     if (this.effects.length === this.#killAfter) throw new Error('the process was killed')
     return name
+  }
+
+  end(slot: string, name: string): PlanOutcome {
+    try {
+      return { value: this.commit(slot, name) }
+    } catch (error: unknown) {
+      if (error instanceof Failure) return { failed: error.failed }
+      throw error
+    }
   }
 
   undo(slot: string): void {
@@ -138,6 +156,10 @@ class Play {
     return this.#workflow
   }
 
+  pass(ms: number): void {
+    this.#now += ms
+  }
+
   get #workflow(): WorkflowTransaction {
     const { transaction } = this.run
     if (transaction.kind !== 'workflow') throw new TypeError('it is no workflow')
@@ -160,8 +182,13 @@ class Play {
     const { step } = JSON.parse(buildStepRequest(this.#workflow, branch, op).body) as {
       readonly step: string
     }
-    if (op === 'compensate') this.#handler.undo(slot)
-    else return { result: 'success', body: JSON.stringify(this.#handler.commit(slot, step)) }
+    if (op === 'action') {
+      const { value, failed } = this.#handler.end(slot, step)
+      return failed === undefined
+        ? { result: 'success', body: JSON.stringify(value) }
+        : { result: 'failure', statusCode: 409 }
+    }
+    this.#handler.undo(slot)
     return { result: 'success' }
   }
 }
@@ -196,6 +223,51 @@ describe("the SDK's rules and the orchestrator's", () => {
     expect(new Set(handler.planBodies).size).toBe(1)
   })
 
+  it('give the same slots again behind a plan call that is cut short, though something has ended since', async () => {
+    const handler = new Handler(async (ctx) => {
+      const chain = async () => {
+        await ctx.sleep('first', 1)
+        for (const name of ['a', 'b', 'c']) await step(ctx, name)
+      }
+      const other = async () => {
+        await ctx.sleep('second', 20)
+        await step(ctx, 't')
+      }
+      await Promise.all([chain(), other()])
+    })
+    const play = new Play(handler, 8)
+    const ask = handler.plan.bind(handler)
+    handler.plan = async (body) => {
+      if (JSON.parse(body).plan !== 2) return ask(body)
+      // An attempt whose answer is lost runs all, and the next one has time for one step.
+      await ask(body)
+      play.pass(30)
+      handler.elapsedMs = 6_000
+      const answer = await ask(body)
+      handler.elapsedMs = 0
+      return answer
+    }
+    expect(await play.play()).toMatchObject({ status: 'succeeded' })
+    expect(handler.effects).toEqual(['~1 a', '~2 b', '~3 c', '~4 t'])
+  })
+
+  it('leave no slot out when more is asked for than one answer may have', async () => {
+    const handler = new Handler(async (ctx) => {
+      const many = Array.from({ length: 99 }, (_, at) => `n${at}`)
+      const wide = async () => {
+        await ctx.sleep('first', 10)
+        await ctx.all([...many.map((id) => ctx.sleep(id, 1)), step(ctx, 'p'), step(ctx, 'q')])
+      }
+      const narrow = async () => {
+        await ctx.sleep('second', 10)
+        await step(ctx, 's')
+      }
+      await Promise.all([wide(), narrow()])
+    })
+    expect(await new Play(handler, 8).play()).toMatchObject({ status: 'succeeded' })
+    expect(handler.effects).toEqual(['~1 s', '~2 p', '~3 q'])
+  })
+
   it('seal what another attempt may have run behind a failure, and go on under new slots', async () => {
     const handler = new Handler(
       async (ctx) => {
@@ -209,6 +281,46 @@ describe("the SDK's rules and the orchestrator's", () => {
     expect(await new Play(handler, 3).play()).toMatchObject({ status: 'succeeded', result: '["b","c"]' })
     expect(handler.effects).toEqual(['~1 a', '~4 p', '~5 q', '~6 c'])
     expect(handler.undone).toEqual(['~3 -', '~2 -'])
+  })
+
+  it.each<[string, WorkflowProgram['run']]>([
+    ['steps one after the other', (ctx) => countTo(ctx, 3)],
+    ['steps beside each other', (ctx) => Promise.all(['p', 'q', 'r'].map((name) => step(ctx, name)))],
+    [
+      'steps of each kind',
+      async (ctx) => {
+        await Promise.all([step(ctx, 'p'), step(ctx, 'q')])
+        await countTo(ctx, 10)
+        await Promise.all([step(ctx, 'r'), step(ctx, 's')])
+      },
+    ],
+    [
+      'failures that are caught',
+      async (ctx) => {
+        await step(ctx, 'a')
+        await step(ctx, 'no').catch(() => undefined)
+        await Promise.all([step(ctx, 'p'), step(ctx, 'no').catch(() => undefined)])
+        await step(ctx, 'b')
+      },
+    ],
+  ])('undo in a rehearsal what the orchestrator undoes, in its order: %s', async (_title, run) => {
+    const failing: WorkflowProgram['run'] = async (ctx, input) => {
+      await run(ctx, input)
+      throw new Failure({ code: 'X', message: 'not today' })
+    }
+    const [real, rehearsed] = [new Handler(failing, ['no']), new Handler(failing, ['no'])]
+    expect(await new Play(real, 8).play()).toMatchObject({ status: 'failed' })
+    await rehearse({
+      ...{ workflow: 'order', gid: 'order-17', input: null, grants: 8 },
+      ask: async (call) => JSON.parse((await rehearsed.plan(JSON.stringify(call))) ?? ''),
+      takeMs: () => 0,
+      end: ({ name, branch }) => rehearsed.end('slot' in branch ? branch.slot : '', name),
+      undo: async ({ slot = '' }) => rehearsed.undo(slot),
+    })
+    const hasRun = (undone: string) => !undone.endsWith(' -')
+    expect(rehearsed.effects).toEqual(real.effects)
+    expect(rehearsed.undone.filter(hasRun)).toEqual(real.undone.filter(hasRun))
+    expect(real.undone.filter(hasRun)).toHaveLength(real.effects.length)
   })
 
   it('undo what ran, the last first, and seal the rest of the grant before', async () => {

@@ -49,6 +49,16 @@ export interface ChaosFaults extends NemesisCounts {
   /** Plan calls that granted slots and arrived once more, and the slots of which no plan had told. */
   readonly plansSentAgain: number
   readonly slotsSealed: number
+  /** Workflows that were planned by the code of a later deployment from their beginning. */
+  readonly changedCode: number
+  /** Workflows in which a step has failed, and which have succeeded. */
+  readonly failuresCaught: number
+  /** Handlers that died in a plan call between two commits, and between the last commit and the answer. */
+  readonly deathsBetweenCommits: number
+  readonly deathsBeforeAnswer: number
+  /** Those of the plan calls whose workflow has failed, and has succeeded. */
+  readonly deathsUndone: number
+  readonly deathsSurvived: number
   /** Commands of operators that were answered as durable, and those of them whose first answer was lost. */
   readonly commandsGiven: number
   readonly commandsSentAgain: number

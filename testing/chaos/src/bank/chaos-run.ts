@@ -22,8 +22,10 @@ import { Operator } from './operators/operator.ts'
 import { type OperatedPlan, planOperated } from './operators/plan-commands.ts'
 import { countOperated, runOperators } from './operators/run-operators.ts'
 import { FencedWrites } from './processes/server-figures.ts'
+import { readPatiently } from './processes/server-reader.ts'
 import { unbittenFaults } from './report/bites.ts'
 import { countFaults } from './report/count-faults.ts'
+import { keepEvidence } from './report/keep-evidence.ts'
 import type { Progress } from './report/progress.ts'
 import { watchLogs } from './report/watch-logs.ts'
 import { SeededRandom } from './seeded-random.ts'
@@ -33,6 +35,8 @@ const END_MS_MAX = 60_000
 const POLL_EVERY_MS = 100
 const SHOW_EVERY_MS = 500
 const READ_MS_MAX = 10_000
+/** The share of workflows in a run that is not of these alone. */
+const WORKFLOWS = 0.12
 
 /** One run, from the start of every process to the audit of what they leave. */
 export class ChaosRun {
@@ -80,15 +84,16 @@ export class ChaosRun {
     const plans = this.#plan(fixture)
     const operated = this.#planOperated(fixture)
     const pace = new Pace(sagas)
+    const client = this.#client(fixture)
     const nemesis = new Nemesis({
       servers: fixture.servers,
       banks: fixture.banks,
       storeServer: fixture.store.server,
       fenced,
+      abort: (gid) => client.abort(gid),
       onDone: noteActions(join(this.#folder, 'logs', 'nemesis.log'), this.#startedAt),
     })
     const lost = this.#armLostAnswers(fixture, pace)
-    const client = this.#client(fixture)
     const load = this.#load(client, plans, pace)
     const operators = this.#operate(fixture, client, operated, pace)
     await Promise.all([this.#hurt(fixture, pace, nemesis), load.settled, operators.submitted])
@@ -104,13 +109,13 @@ export class ChaosRun {
     await Promise.all(fixture.banks.map(({ repeater }) => repeater.drain()))
     await Promise.all(fixture.banks.map(({ repeater }) => repeater.replay()))
     await this.#lookAtAll(fixture)
-    const approvals = await this.#readViews(
-      fixture,
-      plans.filter(({ transaction }) => transaction.approval !== undefined),
-    )
     const workflows = await this.#readViews(
       fixture,
       plans.filter(({ transaction }) => transaction.kind === 'workflow'),
+    )
+    const sagasToApprove = await this.#readViews(
+      fixture,
+      plans.filter(({ transaction: { kind, approval } }) => kind !== 'workflow' && approval !== undefined),
     )
     const views = await this.#readViews(
       fixture,
@@ -122,7 +127,7 @@ export class ChaosRun {
     const planned = [...plans, ...operated.map(({ plan }) => plan)]
     const operatorEvidence = { commands: this.#commands, jobs, views }
     const evidence = await this.#evidence(fixture, planned, {
-      approvals,
+      approvals: [...sagasToApprove, ...workflows],
       workflows,
       operators: operatorEvidence,
     })
@@ -134,6 +139,8 @@ export class ChaosRun {
       evidence,
       logFolder: join(this.#folder, 'logs'),
     })
+    const violations = audit(evidence)
+    await keepEvidence(this.#folder, violations, evidence)
     return {
       settings: this.#settings,
       tookMs: performance.now() - this.#startedAt,
@@ -141,7 +148,7 @@ export class ChaosRun {
       accepted: this.#accepted,
       ends: countEnds(evidence),
       faults,
-      violations: audit(evidence),
+      violations,
       unbitten: unbittenFaults(this.#settings, faults, fixture.store.server !== undefined),
     }
   }
@@ -151,13 +158,14 @@ export class ChaosRun {
   }
 
   #plan(fixture: BankFixture): readonly ClientPlan[] {
-    const { sagas, seed, guard } = this.#settings
+    const { sagas, seed, guard, onlyWorkflows } = this.#settings
+    const hasBarrier = guard === 'barrier'
     const draw = {
       random: this.#random('plans'),
       bankUrls: fixture.banks.map(({ url }) => url),
-      hasHolds: guard === 'barrier',
-      hasApprovals: guard === 'barrier',
-      hasWorkflows: guard === 'barrier',
+      hasHolds: hasBarrier,
+      hasApprovals: hasBarrier,
+      workflows: onlyWorkflows ? 1 : hasBarrier ? WORKFLOWS : 0,
     }
     const plans = Array.from({ length: sagas }, (_, index) => planTransaction(index, seed, draw))
     for (const { request, withheldBranch } of plans) {
@@ -191,9 +199,10 @@ export class ChaosRun {
   }
 
   async #hurt({ servers, store }: BankFixture, pace: Pace, nemesis: Nemesis): Promise<void> {
-    const { kills, pauses, sagas } = this.#settings
+    const { kills, pauses, sagas, guard } = this.#settings
+    const hasAims = guard === 'barrier'
     const schedule = nemesisSchedule(
-      { kills, pauses, servers: servers.length, hasStoreServer: store.server !== undefined },
+      { kills, pauses, servers: servers.length, hasStoreServer: store.server !== undefined, hasAims },
       this.#random('nemesis'),
     )
     const shown = setInterval(() => {
@@ -203,9 +212,13 @@ export class ChaosRun {
       )
     }, SHOW_EVERY_MS)
     try {
-      await Promise.all(
-        [schedule.crashes, schedule.stalls].map((actions) => nemesis.run(actions, pace.lane(actions.length))),
-      )
+      await Promise.all([
+        ...[schedule.crashes, schedule.stalls].map((actions) =>
+          nemesis.run(actions, pace.lane(actions.length)),
+        ),
+        // The last aim leaves some workflows that can reach it.
+        nemesis.run(schedule.aims, pace.lane(schedule.aims.length + 1)),
+      ])
     } finally {
       clearInterval(shown)
     }
@@ -280,7 +293,8 @@ export class ChaosRun {
   async #readViews({ readAny }: BankFixture, plans: readonly ClientPlan[]): Promise<TransactionView[]> {
     const views: TransactionView[] = []
     for (const { transaction } of plans) {
-      const { statusCode, text } = await readAny(`/v1/transactions/${transaction.gid}`, READ_MS_MAX)
+      const path = `/v1/transactions/${transaction.gid}`
+      const { statusCode, text } = await readPatiently(readAny, path, READ_MS_MAX)
       if (statusCode === 200) views.push(JSON.parse(text) as TransactionView)
       else if (statusCode !== 404) throw new Error(`${transaction.gid} is answered ${statusCode}`)
     }
@@ -292,12 +306,17 @@ export class ChaosRun {
     plans: readonly ClientPlan[],
     shown: Pick<Evidence, 'approvals' | 'workflows' | 'operators'>,
   ): Promise<Evidence> {
-    const [books, banks] = await Promise.all([fixture.readStore(), fixture.readBanks()])
+    const [books, banks, deaths] = await Promise.all([
+      fixture.readStore(),
+      fixture.readBanks(),
+      Promise.all(fixture.banks.map((bank) => bank.readDeaths())),
+    ])
     return {
       planned: new Map(plans.map(({ transaction }) => [transaction.gid, transaction])),
       notes: this.#notes,
       calls: fixture.banks.flatMap(({ repeater }) => repeater.notes),
       banks,
+      deaths: deaths.flat(),
       ...shown,
       shownSecrets: this.#watch.shown,
       ...books,

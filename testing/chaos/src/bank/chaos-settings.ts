@@ -12,4 +12,6 @@ export interface ChaosSettings {
   readonly ambiguous: number
   readonly seed: number
   readonly guard: Guard
+  /** All transactions of clients are workflows. */
+  readonly onlyWorkflows: boolean
 }

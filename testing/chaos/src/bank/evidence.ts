@@ -7,6 +7,7 @@ import type {
   Status,
   TransactionView,
 } from '@counterstep/protocol'
+import type { Death } from './service/aimed-death.ts'
 import type { TokenKind } from './tokens/token.ts'
 
 /** One branch as its client meant it. */
@@ -25,8 +26,14 @@ export interface PlannedBranch {
 export interface PlannedTransaction {
   readonly gid: string
   readonly kind: Kind
+  /**
+   * A workflow has the moves here that its function may make, each on an account of its own. The function decides which of
+   * them it makes, and a local step gets its branch id then.
+   */
   readonly branches: readonly PlannedBranch[]
   readonly approval?: PlannedApproval
+  /** The slots of a workflow's first plan, and of each later one. */
+  readonly grants?: number
 }
 
 /** The branches around the point of no return, and the payloads that the saga's signals may have. */
@@ -103,13 +110,23 @@ export interface BranchCallNote {
   readonly code?: string
   /** Sent by the network once more, not by the orchestrator. */
   readonly isCopy: boolean
-  /** The number of the plan, where the call of a workflow's handler grants slots. */
-  readonly grantedPlan?: number
+  /** The call asks a workflow's handler for a plan, and grants it slots. */
+  readonly grant?: GrantNote
   /** A hash of the request without what counts its attempts. */
   readonly request: string
   /** The ids that stand in the request, and those that stand in its answer. */
   readonly given: readonly string[]
   readonly told: readonly string[]
+}
+
+/** A plan call that grants slots. */
+export interface GrantNote {
+  /** The number of the plan. */
+  readonly plan: number
+  /** The highest slot that it grants. */
+  readonly lastSlot: number
+  /** A hash of each entry of its journal. */
+  readonly journal: readonly string[]
 }
 
 /** A transaction as the orchestrator's own database holds it. */
@@ -121,7 +138,7 @@ export interface StoredRow {
   readonly attention: boolean
 }
 
-/** One accepted write of a row, kept by a trigger in the same database transaction. */
+/** One accepted write of a row, as the store's own history has it. */
 export interface StatusWrite {
   readonly gid: string
   readonly status: Status
@@ -134,8 +151,16 @@ export interface RecordedStep {
   readonly branchId: string
   /** The instant of the write by the machine's clock, before its commit. */
   readonly at: number
-  /** An earlier write had the abort decision. */
+  /** The abort decision is in that write, or in an earlier one. */
   readonly isAfterTurn: boolean
+}
+
+/** The first write of a workflow's row that grants slots up to this one. */
+export interface RecordedGrant {
+  readonly gid: string
+  /** Undefined: those that its submit asks for, which the accept grants. */
+  readonly lastSlot: number | undefined
+  readonly at: number
 }
 
 /** One row of a bank's ledger, in the order of its commits within one branch. */
@@ -174,15 +199,16 @@ export interface Evidence {
   readonly notes: readonly ClientNote[]
   readonly calls: readonly BranchCallNote[]
   readonly rows: ReadonlyMap<string, StoredRow>
-  /** Absent where the store has no triggers. */
-  readonly writes?: readonly StatusWrite[]
+  readonly writes: readonly StatusWrite[]
   readonly banks: readonly BankBooks[]
   /** The sagas that were to be approved, as a server showed them when all was over. */
   readonly approvals: readonly TransactionView[]
   /** The workflows, as a server showed them when all was over. */
   readonly workflows: readonly TransactionView[]
-  /** Absent where the store has no triggers. */
-  readonly recordedSteps?: readonly RecordedStep[]
+  readonly recordedSteps: readonly RecordedStep[]
+  readonly recordedGrants: readonly RecordedGrant[]
+  /** The deaths of handlers that were ordered. */
+  readonly deaths: readonly Death[]
   readonly operators: OperatorEvidence
   /** Secrets that stood in a log or an answer, each with where it stood. */
   readonly shownSecrets: readonly string[]

@@ -23,6 +23,8 @@ const HANGING = `SELECT branch_id AS branchId FROM ledger JOIN counterstep_barri
   WHERE gid = ? AND barrier.reason <> barrier.op`
 const WRONG_BALANCES = `SELECT id FROM account WHERE balance_cents < 0 OR balance_cents <> initial_cents
   + (SELECT coalesce(sum(delta_cents), 0) FROM ledger WHERE ledger.account = account.id)`
+/** A generation that goes on has done so many steps for good. */
+const STEPS_KEPT = 5
 const FORWARD = new Set(['action', 'try', 'msg'])
 
 /** Reads the bank's own database: an auditor that asks the suspect proves nothing. */
@@ -95,9 +97,13 @@ function workflowFaults(
   arrivals: readonly Arrival[],
 ): string[] {
   const known = new Set(view.branches.map(({ id }) => id))
-  const strangers = new Set([...effects, ...arrivals].map(({ branchId }) => branchId))
+  const called = new Set([...effects, ...arrivals].map(({ branchId }) => branchId))
+  const strangers = [...called].filter((id) => !known.has(id))
+  const earlier = (view.workflow?.generation ?? 1) - 1
   return [
-    ...[...strangers].filter((id) => !known.has(id)).map((id) => `I37: ${id} is not in the record`),
+    ...(earlier === 0
+      ? strangers.map((id) => `I37: ${id} is not in the record`)
+      : earlierFaults(strangers, effects, earlier)),
     ...(view.status === 'succeeded' && view.result === undefined ? ['I40: it has no result'] : []),
     ...view.branches.flatMap(({ id, wait, ops }) => {
       if (wait !== undefined) return []
@@ -106,6 +112,19 @@ function workflowFaults(
       const isDone = view.status === 'succeeded' && action?.state === 'succeeded'
       return branchFaults({ status: isDone ? 'succeeded' : 'failed' }, id, effects)
     }),
+  ]
+}
+
+/** I40: the record has dropped the earlier generations. Each step of theirs is kept for good, or has failed and is undone. */
+function earlierFaults(ids: readonly string[], effects: readonly Effect[], generations: number): string[] {
+  const kept = ids.filter((id) => {
+    const ops = effects.flatMap(({ branchId, op }) => (branchId === id ? [op] : []))
+    return ops.length > 0 && ops.every((op) => FORWARD.has(op))
+  })
+  const right = STEPS_KEPT * generations
+  return [
+    ...(kept.length === right ? [] : [`I40: ${kept.length} earlier steps are kept, and not ${right}`]),
+    ...ids.flatMap((id) => branchFaults({ status: kept.includes(id) ? 'succeeded' : 'failed' }, id, effects)),
   ]
 }
 

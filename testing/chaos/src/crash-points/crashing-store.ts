@@ -14,6 +14,7 @@ interface Facts {
 
 /** The facts of a workflow, whose first plan is opened by its accept. */
 interface WorkflowFacts {
+  readonly generation: number
   readonly plan: number
   readonly steps: number
   readonly granted: number
@@ -30,6 +31,7 @@ interface ReadRecord {
   readonly b?: readonly ({ readonly c?: { readonly state?: string } } | null)[]
   readonly w?: {
     readonly plan: { readonly number: number }
+    readonly generation?: { readonly number: number }
     readonly steps: readonly { readonly local?: { readonly granted?: string } }[]
     readonly granted?: number
   }
@@ -52,6 +54,7 @@ function readWorkflowFacts({ w, b = [] }: ReadRecord): WorkflowFacts | undefined
   const isSealed = (position: number) =>
     w.steps[position]?.local?.granted === 'may-have-run' && b[position]?.c?.state === 'succeeded'
   return {
+    generation: w.generation?.number ?? 1,
     plan: w.plan.number,
     steps: w.steps.filter(({ local }) => local?.granted !== 'may-have-run').length,
     granted: w.granted ?? 0,
@@ -63,8 +66,9 @@ function readWorkflowFacts({ w, b = [] }: ReadRecord): WorkflowFacts | undefined
 function toWorkflowStep(
   now: WorkflowFacts,
   // The accept has opened the first plan, and granted its slots.
-  before: WorkflowFacts = { ...now, plan: 1, steps: 0, sealed: 0 },
+  before: WorkflowFacts = { ...now, generation: 1, plan: 1, steps: 0, sealed: 0 },
 ): Step | undefined {
+  if (now.generation > before.generation) return 'continue'
   if (now.steps > before.steps) return 'plan-answer'
   if (now.granted > before.granted) return 'grant'
   if (now.sealed > before.sealed) return 'seal'

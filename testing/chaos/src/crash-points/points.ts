@@ -10,7 +10,7 @@ export const STAGE_POINTS = [
 
 /**
  * The points beside the writes of a workflow: a plan that is opened, one whose answer has new steps, the slots that a plan call is
- * granted, one of these that is sealed, the abort decision, and the end.
+ * granted, one of these that is sealed, the begin of a generation, the abort decision, and the end.
  */
 export const WORKFLOW_POINTS = [
   'plan-open-before',
@@ -21,6 +21,8 @@ export const WORKFLOW_POINTS = [
   'grant-after',
   'seal-before',
   'seal-after',
+  'continue-before',
+  'continue-after',
   'workflow-abort-before',
   'workflow-abort-after',
   'workflow-end-before',

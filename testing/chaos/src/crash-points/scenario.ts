@@ -17,7 +17,7 @@ const REST_MS = 30
 /** No recovery takes so long. */
 const APPROVAL_MS_MAX = 60_000
 const FEE_CENTS = 1
-const GRANTED = { grants: 8 }
+const GRANTED = { version: 1, grants: 8 }
 
 export interface Participants {
   readonly bank: string
@@ -113,11 +113,11 @@ function workflows(
   const make = (
     name: string,
     endsIn: readonly string[],
-    input: Pick<TransferInput, 'ends' | 'slowMs'>,
+    input: Pick<TransferInput, 'ends' | 'goesOn' | 'slowMs'>,
     {
       at = handler,
       ...settings
-    }: Pick<WorkflowSubmitRequest, 'grants' | 'checkpointMs'> & { readonly at?: string },
+    }: Pick<WorkflowSubmitRequest, 'version' | 'grants' | 'checkpointMs'> & { readonly at?: string },
   ): Role => {
     const gid = `${prefix}-${name}`
     const request = {
@@ -150,6 +150,13 @@ function workflows(
     make('workflow-detour-retried', SUCCEEDED, { ends: 'detours' }, { at: flaky }),
     make('workflow-refusing', FAILED, { ends: 'refuses' }, { ...GRANTED, ...strict }),
     make('workflow-refused', FAILED, { ends: 'is-refused' }, strict),
+    make('workflow-continued', SUCCEEDED, { ends: 'detours', goesOn: 'plainly' }, GRANTED),
+    make(
+      'workflow-continued-refusing',
+      FAILED,
+      { ends: 'plainly', goesOn: 'refuses' },
+      { ...GRANTED, at: flaky },
+    ),
     make('workflow-refused-retried', FAILED, { ends: 'is-refused' }, { ...GRANTED, at: flaky }),
     {
       ...aborted,

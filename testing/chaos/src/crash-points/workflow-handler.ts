@@ -24,6 +24,8 @@ export interface TransferInput {
    * `is-refused`: the last call fails.
    */
   readonly ends: 'plainly' | 'detours' | 'refuses' | 'is-refused'
+  /** The function then does it all again, as a new generation with this way of ending. */
+  readonly goesOn?: TransferInput['ends']
   /** How long the bank takes for the last call. */
   readonly slowMs?: number
 }
@@ -65,7 +67,8 @@ function createTransfer(database: DatabaseSync) {
   return workflow(
     'transfer',
     { version: 1, barrier, steps: [move] },
-    async (ctx, { bank, from, to, amountCents, ends, slowMs = 0 }: TransferInput) => {
+    async (ctx, input: TransferInput): Promise<{ moved: number }> => {
+      const { bank, from, to, amountCents, ends, goesOn, slowMs = 0 } = input
       const credit = endpoint<{ account: string; amountCents: number; slowMs: number }, void, string>(
         `${bank}/credit`,
       )
@@ -84,6 +87,8 @@ function createTransfer(database: DatabaseSync) {
         callCredit('fee', ends === 'is-refused' ? 'frozen' : to, 2),
         ctx.step(move, { account: from, cents: -1 }),
       ])
+      if (goesOn !== undefined)
+        return ctx.continueWith({ bank, from, to, amountCents, ends: goesOn }, { keep: true })
       if (ends === 'refuses') throw new BranchFailure('it is refused at last')
       return { moved: amountCents }
     },

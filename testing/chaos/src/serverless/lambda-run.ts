@@ -151,7 +151,7 @@ export class LambdaRun {
       bankUrls: banks.map(({ url }) => url),
       hasHolds: true,
       hasApprovals: false,
-      hasWorkflows: false,
+      workflows: 0,
     }
     const plans = Array.from({ length: sagas }, (_, index) => planTransaction(index, seed, draw))
     for (const { request, withheldBranch } of plans) {
@@ -235,6 +235,7 @@ export class LambdaRun {
       notes: this.#notes,
       approvals: [],
       workflows: [],
+      deaths: [],
       operators: { commands: [], jobs: [], views: [] },
       calls: fixture.banks.flatMap(({ repeater }) => repeater.notes),
       banks,

@@ -10,17 +10,16 @@ import { EVENT } from '../world/event-code.ts'
 import type { World } from '../world/world.ts'
 import type { Program } from './program.ts'
 import type { Services } from './services.ts'
-import { type InlineRule, type InlineState, type RanEntry, walkProgram } from './walk-program.ts'
+import { type InlineState, type RanEntry, type WalkRules, walkProgram } from './walk-program.ts'
 import type { WorkflowAudit } from './workflow-audit.ts'
 
 /** Wrong handlers, each of which breaks one rule. */
-export interface HandlerRules {
-  readonly mayRunInline: InlineRule
+export interface HandlerRules extends WalkRules {
   /** A step whose slot has the row of another step is refused. */
   readonly checksName: boolean
 }
 
-export const RIGHT_HANDLER: HandlerRules = { mayRunInline, checksName: true }
+export const RIGHT_HANDLER: HandlerRules = { mayRunInline, slots: 'behind', checksName: true }
 
 interface PlanWork {
   readonly gid: Gid
@@ -87,18 +86,21 @@ export class PlanHandler {
     }
     const call = JSON.parse(body) as PlanCall
     const isNew = this.#isNew.get(gid)?.() ?? false
-    const most = call.grant.count > 0 && random.chance(0.3) ? random.between(1, 4) : 100
+    const most = call.grant.count > 0 && random.chance(0.5) ? random.between(1, 3) : 100
     this.#goOn({ gid, program, call, state: { ran: [], isNew, most }, answered })
   }
 
   #goOn(work: PlanWork): void {
     const { gid, program, call, state, answered } = work
-    const walked = walkProgram(program, call, state, this.#rules.mayRunInline)
+    const walked = walkProgram(program, call, state, this.#rules)
     const random = this.#world.getRandom(gid)
     const take = (ms: number, then: () => void) => this.#world.after(ms, EVENT.callCommit, then, this)
     if (walked.type === 'answer') {
       const answer = () => {
-        if (walked.fails) this.#audit.log(gid).hasCodeFailed = true
+        const log = this.#audit.log(gid)
+        if (walked.fails) log.hasCodeFailed = true
+        if (walked.continueWith !== undefined)
+          log.generations.noteContinue(call, state.ran, walked.continueWith)
         answered({ ...SUCCESS, body: walked.body })
       }
       // Without anything that ran there is nothing between the last commit and the answer.
@@ -117,7 +119,7 @@ export class PlanHandler {
   #runStep(work: PlanWork, entry: RanEntry, input: string, isSure: boolean): void {
     const { gid, call, answered } = work
     const { id, name, slot = '' } = entry
-    this.#audit.checkWithin(gid, slot, id, input)
+    this.#audit.checkWithin(gid, call, slot, id, input)
     const { checksName } = this.#rules
     const local = { step: { id, name, input }, checksName }
     const outcome = this.#services.commit(gid, slot, 'action', isSure, local)
@@ -131,7 +133,7 @@ export class PlanHandler {
       this.#goOn(withEntry(work, { ...entry, failed: { code: 'NO', message: 'not today' } }))
     else if (result === 'success')
       this.#goOn(withEntry(work, { ...entry, value: JSON.parse(body ?? 'null') }))
-    else answered(BROKEN)
+    else answered(outcome.answer)
   }
 }
 

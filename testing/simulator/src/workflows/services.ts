@@ -41,13 +41,25 @@ export interface SlotCounts {
   blocked: number
   /** The slot had the row of another step. */
   taken: number
+  /** A generation has begun behind the first one. */
+  generations: number
+  /** Answers that were too large to be kept. */
+  large: number
 }
 
 export class Services {
   readonly #world: World
   readonly #audit: EffectAudit
   readonly #states = new Map<string, ServiceState>()
-  readonly counts: SlotCounts = { ranWithin: 0, sealedEmpty: 0, sealedUntold: 0, blocked: 0, taken: 0 }
+  readonly counts: SlotCounts = {
+    ranWithin: 0,
+    sealedEmpty: 0,
+    sealedUntold: 0,
+    blocked: 0,
+    taken: 0,
+    generations: 0,
+    large: 0,
+  }
   #value = 0
 
   constructor(world: World, audit: EffectAudit) {

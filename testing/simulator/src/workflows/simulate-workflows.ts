@@ -72,6 +72,7 @@ export function simulateWorkflows(seed: number, mutantName?: string, trace = fal
   })
   const isOver = () => gids.every((gid) => isFinalStatus(store.read(gid)?.status ?? 'stopped'))
   const look = () => {
+    for (const gid of gids) abortIfLost(gid, store, audit, nodes)
     world.isQuiet = (isOver() && world.now > FAULTY_MS + LEASE_MS) || world.now > FAULTY_MS + ENDS_WITHIN_MS
     if (!world.isQuiet) world.after(250, EVENT.nemesis, look)
   }
@@ -134,7 +135,7 @@ function startOne(
       timeoutMs: random.between(100, 400),
       checkpointMs: random.chance(0.2) ? 0 : random.between(20, 800),
       ...(random.chance(0.25) ? { deadlineMs: random.between(100, 6_000) } : {}),
-      ...(grants === undefined ? {} : { grants }),
+      ...(grants === undefined ? {} : { version: 1, grants }),
     },
   } as const
   const anyNode = () => nodes[random.between(0, nodes.length - 1)]
@@ -179,11 +180,22 @@ function planKill(world: World, handler: PlanHandler): void {
 function isNewNeeded(gid: Gid, { renamedFrom }: Program, store: SimStore, services: Services): boolean {
   const row = store.read(gid)
   const workflow = row === undefined ? undefined : decodeTransaction(row)
-  const recorded = workflow?.kind === 'workflow' ? workflow.steps.filter(({ is }) => is === 'step') : []
-  const rows = services.listSlots(gid).flatMap(([, { step }]) => step ?? [])
+  if (workflow?.kind !== 'workflow') return false
+  const recorded = workflow.steps.filter(({ is }) => is === 'step')
+  const isCurrent = (slot: string) => Number(slot.slice(1)) > (workflow.generation?.slots ?? 0)
+  const rows = services.listSlots(gid).flatMap(([slot, { step }]) => (isCurrent(slot) ? (step ?? []) : []))
   const isRenamed = ({ id }: { readonly id: string }) => Number(/^s(\d+)/.exec(id)?.[1] ?? -1) >= renamedFrom
   const decisive = [...recorded, ...rows].find(isRenamed)
   return decisive?.name?.endsWith('new') === true
+}
+
+/** An operator aborts what is not planned further, because an answer has no room in the journal. */
+function abortIfLost(gid: Gid, store: SimStore, audit: WorkflowAudit, nodes: readonly WorkflowNode[]): void {
+  const row = store.read(gid)
+  const attention = row === undefined ? undefined : decodeTransaction(row).attention
+  if (row?.status !== 'submitted' || attention?.includes('has no room in the journal') !== true) return
+  audit.log(gid).abortAsked = true
+  nodes[0]?.command(gid, { type: 'abort-asked' })
 }
 
 function toGid(text: string): Gid {

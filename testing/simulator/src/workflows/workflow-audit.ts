@@ -2,6 +2,7 @@
 import {
   type CallKey,
   decodeTransaction,
+  findAcceptedAt,
   needsUndo,
   PLAN,
   type Run,
@@ -13,6 +14,7 @@ import {
 import { type Gid, isFinalStatus, type JsonValue, type PlanCall } from '@counterstep/protocol'
 import type { SimStore } from '../world/sim-store.ts'
 import type { World } from '../world/world.ts'
+import { GenerationAudit } from './generation-audit.ts'
 import type { ServiceState, Services } from './services.ts'
 
 export interface WorkflowViolation {
@@ -22,6 +24,7 @@ export interface WorkflowViolation {
 }
 
 interface Log {
+  readonly generations: GenerationAudit
   /** The durable journal, with one text for each entry that an accepted plan has seen. */
   journal: readonly string[]
   /** The steps that the row had when the abort decision was durable first. */
@@ -30,8 +33,8 @@ interface Log {
   abortAsked: boolean
   /** The request of each step at its first arrival. */
   readonly requests: Map<string, string>
-  /** The body of each plan call with a grant, by the number of the plan. */
-  readonly planCalls: Map<number, string>
+  /** The body of each plan call with a grant, by its generation and the number of the plan. */
+  readonly planCalls: Map<string, string>
   isMarked: boolean
 }
 
@@ -53,6 +56,7 @@ export class WorkflowAudit {
 
   log(gid: string): Log {
     const log = this.#logs.get(gid) ?? {
+      generations: new GenerationAudit((...violation) => this.report(...violation)),
       journal: [],
       abortedWith: undefined,
       hasCodeFailed: false,
@@ -92,10 +96,14 @@ export class WorkflowAudit {
     if (isFinalStatus(before.status)) this.report('I3', gid, 'a final workflow was written')
     const workflow = readWorkflow(row)
     const log = this.log(gid)
+    if (this.#services !== undefined)
+      this.#checkGeneration(log, readWorkflow(before), workflow, this.#services)
     this.#checkJournal(log, workflow)
     if ('abort' in workflow && workflow.abort !== undefined && log.abortedWith === undefined) {
-      log.abortedWith = new Set(workflow.steps.map(({ branch }) => branch.id))
-      const { cause } = workflow.abort
+      log.abortedWith = new Set(log.generations.steps.keys())
+      const { cause, at } = workflow.abort
+      if (cause === 'deadline' && at < findAcceptedAt(workflow) + (workflow.definition.deadlineMs ?? 0))
+        this.report('I20', gid, 'aborted before its deadline')
       if (cause === 'workflow-failed' && !log.hasCodeFailed)
         this.report('I5', gid, 'aborted for a failure of the code, which never failed')
       if (cause === 'requested' && !log.abortAsked) this.report('I5', gid, 'aborted without a request')
@@ -105,12 +113,24 @@ export class WorkflowAudit {
     if (workflow.noReturnAt !== undefined) log.isMarked = true
   }
 
+  #checkGeneration(
+    log: Log,
+    before: WorkflowTransaction,
+    workflow: WorkflowTransaction,
+    services: Services,
+  ): void {
+    if (!log.generations.checkUpdate(before, workflow, services)) return
+    log.journal = []
+    log.isMarked = false
+    services.counts.generations++
+  }
+
   /** I38: what an accepted plan has seen stays as it is, and stays in its order. */
   #checkJournal(log: Log, { gid, order, plan, steps, branches }: WorkflowTransaction): void {
     const fixed = plan.until === undefined ? Math.min(log.journal.length, order.length) : plan.seen
     const now = order.slice(0, fixed).map((position) => {
-      const { state, values, answer } = branches[position]?.action ?? {}
-      return JSON.stringify([steps[position]?.id, state, values, answer])
+      const { state, values, failure } = branches[position]?.action ?? {}
+      return JSON.stringify([steps[position]?.id, state, values, failure])
     })
     const isGrown = log.journal.every((entry, index) => now[index] === entry)
     if (!isGrown) this.report('I38', gid, `the journal was ${log.journal.join()} and is ${now.join()}`)
@@ -124,7 +144,7 @@ export class WorkflowAudit {
     const stored = row === undefined ? undefined : readWorkflow(row)
     if (stored === undefined) return
     if (transaction.status === 'submitted') {
-      if (stored.branches[branch]?.action.state !== 'failed')
+      if (!this.log(gid).generations.failures.has(steps[branch]?.branch.id ?? ''))
         this.report('I13', gid, `compensation of ${steps[branch]?.id} sent before its failure was durable`)
       return
     }
@@ -162,18 +182,25 @@ export class WorkflowAudit {
       this.report('I12', gid, `${steps[branch]?.branch.id} is sealed before ${steps[above]?.branch.id}`)
   }
 
-  /** I38: all calls of a plan with a grant are the same. */
+  /** I38: all calls of a plan with a grant are the same. I39: no code goes on without an answer that was lost. */
   checkPlanCall(gid: Gid, body: string): void {
-    const { plan, grant } = JSON.parse(body) as PlanCall
-    if (grant.count === 0) return
-    const { planCalls } = this.log(gid)
+    const call = JSON.parse(body) as PlanCall
+    const { planCalls, generations } = this.log(gid)
+    generations.notePlanCall(call)
+    const plan = `${call.generation}.${call.plan}`
+    const lost = call.journal.find(
+      ({ is, value, failed }) => is === 'call' && (value ?? failed) === undefined,
+    )
+    if (lost !== undefined)
+      this.report('I39', gid, `plan ${plan} is asked for without the answer of ${lost.id}`)
+    if (call.grant.count === 0) return
     const first = planCalls.get(plan) ?? body
     planCalls.set(plan, first)
     if (first !== body) this.report('I38', gid, `plan ${plan} was ${first} and is ${body}`)
   }
 
   /** I37 and I39, at the instant at which a step within a plan call would commit. */
-  checkWithin(gid: Gid, slot: string, id: string, input: string): void {
+  checkWithin(gid: Gid, { generation }: PlanCall, slot: string, id: string, input: string): void {
     const row = this.#store?.read(gid)
     if (row === undefined) return
     const workflow = readWorkflow(row)
@@ -184,7 +211,8 @@ export class WorkflowAudit {
       const isInRow = rows.some(
         ([, { step, value }]) => step?.id === seen.id && JSON.stringify(seen.value) === `{"n":${value}}`,
       )
-      if (!isInRow && !isRecorded(workflow, seen))
+      const value = seen.failed === undefined ? JSON.stringify(seen.value) : undefined
+      if (!isInRow && !this.log(gid).generations.isRecorded(generation, seen.id, value))
         this.report('I39', gid, `${id} is built on ${JSON.stringify(seen)}, which may not stay`)
     }
   }
@@ -193,9 +221,8 @@ export class WorkflowAudit {
   checkArrival(gid: Gid, id: string, op: SagaOp, body: string): void {
     const row = this.#store?.read(gid)
     if (row === undefined) return
-    const workflow = readWorkflow(row)
     const log = this.log(gid)
-    const step = workflow.steps.find(({ branch }) => branch.id === id)
+    const step = log.generations.steps.get(id)
     if (step === undefined) this.report('I37', gid, `${op} of ${id} arrived, and the record does not have it`)
     if (op === 'action' && log.abortedWith?.has(id) === false)
       this.report('I41', gid, `${id} was called, and was not planned before the turn`)
@@ -245,12 +272,20 @@ export class WorkflowAudit {
     }
     if (row.status === 'succeeded' && workflow.result === undefined)
       this.report('I40', gid, 'succeeded without a result')
+    this.log(gid).generations.checkEnd(gid, services)
     this.#checkSlots(workflow, services)
   }
 
   /** I38 and I40: no effect stands under a slot of which the record does not tell, and each slot has one step. */
   #checkSlots({ gid, status, steps, branches }: WorkflowTransaction, services: Services): void {
+    const { kept } = this.log(gid).generations
     for (const [slot, { step, action, compensate }] of services.listSlots(gid)) {
+      const earlier = kept.find(({ branchId }) => branchId === slot)
+      if (earlier !== undefined) {
+        if (!earlier.hasFailed && earlier.name !== step?.name)
+          this.report('I38', gid, `${slot} is ${earlier.name} in the journal, and ${step?.name} in its row`)
+        continue
+      }
       const position = steps.findIndex(({ branch }) => branch.id === slot)
       const recorded = steps[position]
       if (recorded === undefined && action !== compensate)
@@ -268,14 +303,6 @@ interface Seen {
   readonly id: string
   readonly value?: JsonValue
   readonly failed?: string
-}
-
-function isRecorded({ steps, branches }: WorkflowTransaction, { id, value, failed }: Seen): boolean {
-  const position = steps.findIndex((step) => step.id === id)
-  const { state, values } = branches[position]?.action ?? {}
-  if (failed !== undefined) return state === 'failed'
-  const whole = values?.[steps[position]?.kept.indexOf('') ?? -1] ?? 'null'
-  return state === 'succeeded' && whole === JSON.stringify(value)
 }
 
 function readWorkflow(row: StoredTransaction): WorkflowTransaction {

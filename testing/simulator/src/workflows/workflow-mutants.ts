@@ -1,7 +1,9 @@
 /** Wrong rules for workflows, which prove that the audit finds errors. */
 import {
   decodeTransaction,
+  EARLIER,
   type FoldedTransaction,
+  isFinal,
   isSeal,
   PLAN,
   RULES,
@@ -13,12 +15,14 @@ import {
   type WorkflowTransaction,
 } from '@counterstep/core'
 
+import type { BranchId } from '@counterstep/protocol'
 import { mayRunInline } from '@counterstep/workflow'
 import type { HandlerRules } from './plan-handler.ts'
 
 export interface WorkflowMutant {
   readonly rules: Rules
-  readonly onReread?: (run: Run, row: StoredTransaction | undefined) => Run
+  /** Changes the merged run. `before` is the run as it was. */
+  readonly onReread?: (run: Run, row: StoredTransaction | undefined, before: Run) => Run
   /** Changes the workflow of which a plan call is built. */
   readonly toPlanCall?: (workflow: WorkflowTransaction) => WorkflowTransaction
   readonly handler?: Partial<HandlerRules>
@@ -263,6 +267,16 @@ const restUnsealed = changeFold((before, event, { next, durability }) => {
   return { next: { ...next, branches }, durability }
 })
 
+/** Goes on with null in place of an answer that was too large to be kept. */
+const lostAnswerGoesOn = changeFold((_before, event, { next, durability }) => {
+  if (event.type !== 'answered') return { next, durability }
+  const branches = next.branches.map((progress) => {
+    const { error, ...action } = progress.action
+    return error === 'journal-full' ? { ...progress, action } : progress
+  })
+  return { next: { ...next, branches }, durability }
+})
+
 /** A handler that runs a step behind a result of the code, which another attempt would not get again. */
 const runThenStep: WorkflowMutant = {
   rules: RULES,
@@ -282,6 +296,92 @@ const inlineFailureGoesOn: WorkflowMutant = {
 /** A handler that takes the row of another step for its own. */
 const slotNameUnchecked: WorkflowMutant = { rules: RULES, handler: { checksName: false } }
 
+function hasBegun(before: WorkflowTransaction, next: WorkflowTransaction): boolean {
+  return before.generation?.number !== next.generation?.number
+}
+
+/** Gives the next generation the slots of the first one again. */
+const slotsRestart = changeFold((before, _event, { next, durability }) => {
+  if (!hasBegun(before, next) || next.generation === undefined) return { next, durability }
+  const { grants } = next.definition
+  const granted = grants === undefined ? {} : { granted: grants }
+  return { next: { ...next, ...granted, generation: { ...next.generation, slots: 0 } }, durability }
+})
+
+/** Gives the calls of each generation the ids that those of the first one had. */
+const idsRestart = changeFold((before, event, { next, durability }) => {
+  if (event.type !== 'answered' || !hasNewSteps(before, next)) return { next, durability }
+  const steps = next.steps.map((step) =>
+    step.local === undefined ? { ...step, branch: { ...step.branch, id: step.id as BranchId } } : step,
+  )
+  return { next: { ...next, steps }, durability }
+})
+
+/** Begins the next generation though steps that have failed are not undone. */
+const continueForgetsSeals = changeFold((_before, _event, { next, durability }, now) => {
+  if (next.status !== 'submitted' || next.plan.continueWith === undefined) return { next, durability }
+  const compensate = { ...IDLE, state: 'succeeded' as const }
+  const branches = next.branches.map((progress) => ({ ...progress, compensate }))
+  return RULES.fold({ ...next, branches }, { type: 'time' }, now)
+})
+
+/** Asks for the first plan of a generation before its begin is durable. */
+const continueUnsaved = changeFold((before, _event, { next, durability }) =>
+  hasBegun(before, next) ? { next, durability: 'lazy' } : { next, durability },
+)
+
+/** Drops the signals that a wait has taken while the code went on without having seen them. */
+const continueDropsSignals = changeFold((before, _event, { next, durability }) => {
+  if (!hasBegun(before, next) || next.signals === undefined) return { next, durability }
+  const taken = new Set(before.signals?.filter(({ takenBy }) => takenBy !== undefined).map(({ id }) => id))
+  const signals = next.signals.map((signal) =>
+    taken.has(signal.id) ? { ...signal, takenBy: EARLIER } : signal,
+  )
+  return { next: { ...next, signals }, durability }
+})
+
+/** Counts the deadline of each generation from the accept. */
+const deadlineOfFirst: WorkflowMutant = {
+  rules: {
+    ...RULES,
+    fold(transaction, event, now) {
+      if (transaction.kind !== 'workflow' || transaction.generation === undefined)
+        return RULES.fold(transaction, event, now)
+      const { generation, createdAt } = transaction
+      const early = { ...transaction, generation: { ...generation, at: createdAt } }
+      const { next, durability } = RULES.fold(early, event, now)
+      return next.kind === 'workflow' && !hasBegun(transaction, next)
+        ? { next: { ...next, generation }, durability }
+        : { next, durability }
+    },
+  },
+}
+
+/** After a conflict it keeps a generation of its own that the row does not have. */
+const conflictKeepsGeneration: WorkflowMutant = {
+  rules: RULES,
+  onReread(run, _row, before) {
+    const { transaction } = run
+    const isOther =
+      transaction.kind === 'workflow' &&
+      before.transaction.kind === 'workflow' &&
+      hasBegun(transaction, before.transaction)
+    return isOther && !isFinal(transaction) ? { ...run, transaction: before.transaction } : run
+  },
+}
+/** A handler whose steps with calls of their own take their slots before those that run within the call. */
+const slotsAsMet: WorkflowMutant = { rules: RULES, handler: { slots: 'as-met' } }
+
+/** A handler that gives slots to steps with calls of their own though another attempt may still run steps under them. */
+const slotsAlthoughCut: WorkflowMutant = { rules: RULES, handler: { slots: 'although-cut' } }
+
+/** Shows the plan behind one that was cut short what has ended meanwhile. */
+const cutPlanSeesMore = changeFold((before, _event, { next, durability }) => {
+  if (next.status !== 'submitted' || next.plan.number === before.plan.number) return { next, durability }
+  const seenAt = next.order.map((_, index) => next.seenAt[index] ?? next.plan.at)
+  return { next: { ...next, seenAt, plan: { ...next.plan, seen: next.order.length } }, durability }
+})
+
 export const WORKFLOW_MUTANTS: Readonly<Record<string, WorkflowMutant>> = {
   'plan-unsaved': planUnsaved,
   'late-plan-counts': latePlanCounts,
@@ -299,9 +399,20 @@ export const WORKFLOW_MUTANTS: Readonly<Record<string, WorkflowMutant>> = {
   'seal-before-plan-ended': sealBeforePlanEnded,
   'prefix-grows': prefixGrows,
   'rest-unsealed': restUnsealed,
+  'lost-answer-goes-on': lostAnswerGoesOn,
   'run-then-step': runThenStep,
   'inline-failure-goes-on': inlineFailureGoesOn,
   'slot-name-unchecked': slotNameUnchecked,
+  'slots-restart': slotsRestart,
+  'ids-restart': idsRestart,
+  'continue-forgets-seals': continueForgetsSeals,
+  'continue-unsaved': continueUnsaved,
+  'continue-drops-signals': continueDropsSignals,
+  'deadline-of-first': deadlineOfFirst,
+  'conflict-keeps-generation': conflictKeepsGeneration,
+  'slots-as-met': slotsAsMet,
+  'slots-although-cut': slotsAlthoughCut,
+  'cut-plan-sees-more': cutPlanSeesMore,
 }
 
 export function findMutant(name: string | undefined): WorkflowMutant {

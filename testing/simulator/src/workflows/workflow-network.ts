@@ -15,21 +15,28 @@ interface Request {
   readonly id: string
   readonly body: string
   readonly isSure: boolean
+  /** Its answer may be too large to be kept. It has no role, so an operator can still abort. */
+  readonly mayBeLarge: boolean
 }
 
 const LATE_MS = 15_000
+/** In this share of the worlds services give answers that are too large, and in them this share of the answers is. */
+const LARGE_WORLDS = 0.1
+const LARGE_ANSWERS = 0.3
 
 export class WorkflowNetwork {
   readonly #world: World
   readonly #audit: WorkflowAudit
   readonly #services: Services
   readonly #handler: PlanHandler
+  readonly #hasLargeAnswers: boolean
 
   constructor(world: World, audit: WorkflowAudit, services: Services, handler: PlanHandler) {
     this.#world = world
     this.#audit = audit
     this.#services = services
     this.#handler = handler
+    this.#hasLargeAnswers = world.getRandom('large').chance(LARGE_WORLDS)
   }
 
   send(
@@ -63,7 +70,7 @@ export class WorkflowNetwork {
 
   #arrive(delayMs: number, request: Request, answer: (answer: BranchAnswer) => void): void {
     const world = this.#world
-    const { gid, op, id, body, isSure } = request
+    const { gid, op, id, body } = request
     world.after(delayMs, EVENT.callArrival, () => {
       const answered = (result: BranchAnswer) => {
         if (world.trace.isOn)
@@ -73,16 +80,26 @@ export class WorkflowNetwork {
       if (op === 'plan') {
         this.#audit.checkPlanCall(gid, body)
         this.#handler.plan(gid, body, answered)
-      } else answered(this.#commit(gid, id, op as SagaOp, body, isSure))
+      } else answered(this.#commit(request, op as SagaOp))
     })
   }
 
-  #commit(gid: Gid, id: string, op: SagaOp, body: string, isSure: boolean): BranchAnswer {
+  #commit({ gid, id, body, isSure, mayBeLarge }: Request, op: SagaOp): BranchAnswer {
     this.#audit.checkArrival(gid, id, op, body)
     if (op === 'compensate' && id.startsWith('~')) this.#countSeal(gid, id, body)
     const outcome = this.#services.commit(gid, id, op, isSure, readLocal(id, op, body))
-    if (outcome.type === 'answered') return outcome.answer
+    if (outcome.type === 'answered')
+      return op === 'action' && mayBeLarge ? this.#enlarge(gid, outcome.answer) : outcome.answer
     return outcome.code === 'ALREADY_COMPENSATED' ? FAILURE : BROKEN
+  }
+
+  /** A success whose body is over its bound comes without the body. */
+  #enlarge(gid: Gid, answer: BranchAnswer): BranchAnswer {
+    const isLarge = this.#hasLargeAnswers && this.#world.getRandom(`large ${gid}`).chance(LARGE_ANSWERS)
+    if (!isLarge || answer.result !== 'success') return answer
+    this.#services.counts.large++
+    const { body: _, ...rest } = answer
+    return rest
   }
 
   /** The call of a slot of which the record does not tell names no step. */

@@ -129,7 +129,7 @@ export class WorkflowNode {
     if (before === undefined) return
     const { run, effects } = stepRun(mutant.rules, before, event, world.now)
     const next =
-      event.type === 'reread' && mutant.onReread !== undefined ? mutant.onReread(run, event.row) : run
+      event.type === 'reread' && mutant.onReread !== undefined ? mutant.onReread(run, event.row, before) : run
     this.#runs.set(gid, next)
     if (world.trace.isOn) {
       const done = effects.map((effect) =>
@@ -177,7 +177,12 @@ export class WorkflowNode {
       ? buildPlanCall(mutant.toPlanCall?.(transaction) ?? transaction)
       : buildStepRequest(transaction, call.branch, call.op as SagaOp)
     const step = transaction.steps[call.branch]?.branch
-    const request = { gid, op: call.op, id: step?.id ?? '', body, isSure: step?.role === 'retriable' }
+    const isLocal = transaction.steps[call.branch]?.local !== undefined
+    const request = {
+      ...{ gid, op: call.op, id: step?.id ?? '', body },
+      isSure: step?.role === 'retriable',
+      mayBeLarge: step !== undefined && step.role === undefined && !isLocal,
+    }
     network.send(this, request, transaction.definition.timeoutMs, (answer, durationMs) => {
       const current = this.#runs.get(gid)
       if (current?.token !== token || current.transaction.kind !== 'workflow') return

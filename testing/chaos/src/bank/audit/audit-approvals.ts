@@ -1,6 +1,7 @@
 import type { TransactionView } from '@counterstep/protocol'
 import type { BranchCallNote, ClientAnswer, ClientNote, Evidence, PlannedApproval } from '../evidence.ts'
 import { groupBy } from './group-by.ts'
+import { isSeal } from './is-seal.ts'
 import type { InvariantName, Violation } from './violation.ts'
 
 /** Everything that is known of one saga that was to be approved. */
@@ -88,11 +89,14 @@ function findReturns({ view, plan, notes, calls }: Approval): string[] {
   const faults: string[] = []
   const beyond = calls.filter(({ branchId }) => branchId === plan.pivot || branchId === plan.retriable)
   const { status, abort } = view
-  const isByPivot = abort?.cause === 'branch-failed' && abort.branchId === plan.pivot
+  const isByPivot =
+    view.kind === 'workflow'
+      ? abort?.cause === 'workflow-failed' && findOp(view, plan.pivot)?.state === 'failed'
+      : abort?.cause === 'branch-failed' && abort.branchId === plan.pivot
   if (beyond.length > 0 && status === 'failed' && !isByPivot)
     faults.push(`it was aborted by ${abort?.cause}, and the pivot had been called`)
   const hasSucceeded = calls.some(({ branchId, statusCode }) => branchId === plan.pivot && statusCode === 200)
-  if (hasSucceeded && calls.some(({ op }) => op === 'compensate'))
+  if (hasSucceeded && calls.some((call) => call.op === 'compensate' && !isOfFailedStep(view, call.branchId)))
     faults.push('a compensation was sent, and the pivot has succeeded')
   if (!hasSucceeded && calls.some(({ branchId }) => branchId === plan.retriable))
     faults.push('the retriable was called, and the pivot has not succeeded')
@@ -102,6 +106,12 @@ function findReturns({ view, plan, notes, calls }: Approval): string[] {
   if (hasMark && status === 'failed' && !isByPivot)
     faults.push(`a client was told that there is no return, and it was aborted by ${abort?.cause}`)
   return faults
+}
+
+/** A workflow may go on after the failure of a step, which is compensated beside what follows. */
+function isOfFailedStep({ kind, branches }: TransactionView, branchId: string): boolean {
+  const step = branches.find(({ id }) => id === branchId)
+  return kind === 'workflow' && step !== undefined && (isSeal(step) || step.ops[0]?.state === 'failed')
 }
 
 function findOp({ branches }: TransactionView, id: string) {

@@ -1,5 +1,5 @@
 import { isFinalStatus, type Status } from '@counterstep/protocol'
-import type { ClientNote, Evidence, StatusWrite, StoredRow } from '../evidence.ts'
+import type { ClientNote, Evidence, PlannedBranch, StatusWrite, StoredRow } from '../evidence.ts'
 import type { Violation } from './violation.ts'
 
 /** I1, L1: everything that was acknowledged is there, and everything that is there has ended. */
@@ -35,7 +35,7 @@ const NEXT: Readonly<Record<Status, readonly Status[]>> = {
 }
 
 /** I3, I4: by the history of every row. A saga may turn around and end within one write. */
-export function auditHistory({ writes = [] }: Evidence): Violation[] {
+export function auditHistory({ writes }: Evidence): Violation[] {
   const last = new Map<string, StatusWrite>()
   const violations: Violation[] = []
   for (const write of writes) {
@@ -69,7 +69,9 @@ export function auditPhantoms({ planned, rows, calls, banks }: Evidence): Violat
   for (const [bank, { effects }] of banks.entries()) {
     for (const { gid, branchId, op, account, cents } of effects) {
       const plan = planned.get(gid)
-      const branch = plan?.branches.find((each) => each.id === branchId)
+      const isOfIt = (each: PlannedBranch) =>
+        plan?.kind === 'workflow' ? each.account === account : each.id === branchId
+      const branch = plan?.branches.find(isOfIt)
       const sign = op === 'compensate' || op === 'cancel' ? -1 : 1
       const isMeant = branch?.bank === bank && branch.account === account && branch.cents * sign === cents
       if (plan === undefined || isMeant) continue

@@ -3,7 +3,7 @@ import { isOfKind, readKind } from '../tokens/token.ts'
 import { groupBy } from './group-by.ts'
 import type { Violation } from './violation.ts'
 
-/** I30, I31, I32: the requests that banks got, against each other and against what the banks had answered. */
+/** I30, I31, I32, I39: the requests that banks got, against each other and against what the banks had answered. */
 export function auditValues({ planned, calls, operators }: Evidence): Violation[] {
   const byGid = groupBy(calls, ({ gid }) => gid)
   const edits = operators.commands.filter(({ command }) => command === 'edit')
@@ -13,7 +13,7 @@ export function auditValues({ planned, calls, operators }: Evidence): Violation[
       mine,
       edits.filter((edit) => edit.gid === gid),
     ),
-    ...auditTrueValues(gid, mine, planned.get(gid)?.approval?.tokens),
+    ...auditTrueValues(gid, mine, planned.get(gid)),
     ...auditUnknown(gid, mine, planned.get(gid)),
   ])
 }
@@ -25,7 +25,7 @@ function auditSameRequest(
   edits: readonly CommandNote[],
 ): Violation[] {
   const byOp = groupBy(
-    calls.filter((call) => call.op !== 'plan' || call.grantedPlan !== undefined),
+    calls.filter((call) => call.op !== 'plan' || call.grant !== undefined),
     toOpName,
   )
   return [...byOp].flatMap(([name, same]) => {
@@ -37,20 +37,21 @@ function auditSameRequest(
 }
 
 /** Each plan of a workflow is an op of its own. All its calls are the same only if they grant slots. */
-function toOpName({
-  branchId,
-  op,
-  grantedPlan,
-}: Pick<BranchCallNote, 'branchId' | 'op' | 'grantedPlan'>): string {
-  return grantedPlan === undefined ? `${branchId} ${op}` : `${branchId} ${op} ${grantedPlan}`
+function toOpName({ branchId, op, grant }: Pick<BranchCallNote, 'branchId' | 'op' | 'grant'>): string {
+  return grant === undefined ? `${branchId} ${op}` : `${branchId} ${op} ${grant.plan}`
 }
 
-/** An answer that went to a copy has never come to the orchestrator. A signal is what its client sends. */
+/**
+ * An answer that went to a copy has never come to the orchestrator. A signal is what its client sends. The function of a workflow
+ * draws its quote itself, and hands it to its steps: two of them in one journal are a step that was built on what did not stay.
+ */
 function auditTrueValues(
   gid: string,
   calls: readonly BranchCallNote[],
-  signalled: readonly string[] = [],
+  { kind: planned, approval }: Partial<PlannedTransaction> = {},
 ): Violation[] {
+  const signalled = approval?.tokens ?? []
+  const invariant = planned === 'workflow' ? 'I39' : 'I31'
   const told = new Set([...signalled, ...calls.flatMap((call) => (isHeard(call) ? call.told : []))])
   const given = new Set(calls.flatMap((call) => call.given))
   const untold = [...given].filter((token) => !told.has(token))
@@ -66,7 +67,7 @@ function auditTrueValues(
     ...[...kinds].flatMap(([kind, different]): Violation[] =>
       different.length === 1
         ? []
-        : [{ invariant: 'I31', subject: gid, detail: `${different.length} values were sent as its ${kind}` }],
+        : [{ invariant, subject: gid, detail: `${different.length} values were sent as its ${kind}` }],
     ),
   ]
 }

@@ -24,6 +24,8 @@ export const INVARIANTS = {
   I34: 'a signal counts once, and what was acknowledged stays',
   I35: 'no way back after the point of no return',
   I37: 'what code plans is saved before it is called',
+  I38: 'a journal only grows, and a slot has one step',
+  I39: 'a step is built on what stays',
   I40: 'every step of a workflow has its outcome',
   I41: 'no step is called that was planned after the turn',
   S28: 'no secret is shown in a log or an answer',

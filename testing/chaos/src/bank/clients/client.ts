@@ -71,9 +71,13 @@ export class Client {
         return
       case 'abort':
         await delay(plan.abortAfterMs)
-        while (!isDefinite(await this.#ask(gid, 'abort', { method: 'POST', url: `/${gid}/abort` }))) {
-          await this.#pause()
-        }
+        await this.abort(gid)
+    }
+  }
+
+  async abort(gid: string): Promise<void> {
+    while (!isDefinite(await this.#ask(gid, 'abort', { method: 'POST', url: `/${gid}/abort` }))) {
+      await this.#pause()
     }
   }
 

@@ -1,5 +1,5 @@
 import type { TransactionPage, TransactionSummary } from '@counterstep/protocol'
-import type { ReadServer } from '../processes/server-reader.ts'
+import { type ReadServer, readPatiently } from '../processes/server-reader.ts'
 
 const PAGE = 200
 const ANSWER_MS_MAX = 10_000
@@ -13,7 +13,7 @@ export async function* listTransactions(
   do {
     const next = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`
     const path = `/v1/transactions?limit=${PAGE}${filter}${next}`
-    const { statusCode, text } = await read(path, ANSWER_MS_MAX)
+    const { statusCode, text } = await readPatiently(read, path, ANSWER_MS_MAX)
     if (statusCode !== 200) throw new Error(`the list is answered ${statusCode}`)
     const page = JSON.parse(text) as TransactionPage
     yield* page.items

@@ -84,8 +84,7 @@ export function planApproval(random: SeededRandom, bankUrls: readonly string[], 
   const capture = withoutMoods(later.capture, ['moody'])
   const receipt = withoutMoods(later.receipt, ['moody', 'refuses'])
   const [near, far] = [bankUrls[hold.bank] ?? '', bankUrls[receipt.bank] ?? '']
-  const sent = drawSignals(random, gid)
-  const timeoutMs = random.between(TIMEOUT_MS_MIN, TIMEOUT_MS_MAX)
+  const { timeoutMs, tokens, signals } = drawSignalPlan(random, gid)
   return {
     ...holdPlan({ hold, capture, receipt }),
     requests: [
@@ -108,9 +107,9 @@ export function planApproval(random: SeededRandom, bankUrls: readonly string[], 
       timer: 'rest',
       pivot: 'capture',
       retriable: 'receipt',
-      tokens: sent.map(({ token }) => token),
+      tokens,
     },
-    signals: { name: 'approval', sent, ...drawMoment(random) },
+    signals,
   }
 }
 
@@ -170,6 +169,14 @@ function receiptRequest(receipt: DrawnBranch, far: string) {
 
 function withoutMoods(branch: DrawnBranch, moods: readonly Mood[]): DrawnBranch {
   return moods.includes(branch.mood) ? { ...branch, mood: 'sound' } : branch
+}
+
+/** Draws how long a transaction waits for its approval, and who sends one when. */
+export function drawSignalPlan(random: SeededRandom, gid: string) {
+  const sent = drawSignals(random, gid)
+  const timeoutMs = random.between(TIMEOUT_MS_MIN, TIMEOUT_MS_MAX)
+  const signals: SignalPlan = { name: 'approval', sent, ...drawMoment(random) }
+  return { timeoutMs, tokens: sent.map(({ token }) => token), signals }
 }
 
 /** One person who approves, or two at the same time. */

@@ -29,7 +29,6 @@ export interface ClientPlan {
   readonly signals?: SignalPlan
 }
 
-const WORKFLOWS = 0.12
 const MESSAGES = 0.08
 const WITHHELD = 0.05
 const HOLDS = 0.15
@@ -45,15 +44,15 @@ interface Draw {
   readonly hasHolds: boolean
   /** Whether some of these wait for an approval, too. */
   readonly hasApprovals: boolean
-  /** Whether some are workflows, whose undoing needs the rows of the barrier. */
-  readonly hasWorkflows: boolean
+  /** The share of workflows, whose undoing needs the rows of the barrier. */
+  readonly workflows: number
 }
 
 /** The plan of one client: a transfer as a chain, a fan, a hold, or a message; a good part of them fail on the way. */
 export function planTransaction(index: number, seed: number, draw: Draw): ClientPlan {
   const { random, bankUrls, hasHolds } = draw
   const gid = `chaos-${seed}-${index}`
-  if (draw.hasWorkflows && random.chance(WORKFLOWS)) return planOfWorkflow(gid, draw)
+  if (draw.workflows > 0 && random.chance(draw.workflows)) return planOfWorkflow(gid, draw)
   const isMessage = random.chance(MESSAGES)
   const isWithheld = !isMessage && random.chance(WITHHELD)
   const hold = hasHolds && !isMessage && !isWithheld ? drawHoldPlan(gid, draw) : undefined
@@ -82,12 +81,20 @@ export function planTransaction(index: number, seed: number, draw: Draw): Client
 }
 
 function planOfWorkflow(gid: string, { random, bankUrls }: Draw): ClientPlan {
-  const { branches, request } = planWorkflow(random, bankUrls)
+  const { branches, request, withheldBranch, approval, signals } = planWorkflow(random, bankUrls, gid)
   const deadline = random.chance(0.05) ? { deadlineMs: random.between(DEADLINE_MS_MIN, DEADLINE_MS_MAX) } : {}
   return {
-    transaction: { gid, kind: 'workflow', branches },
+    transaction: {
+      gid,
+      kind: 'workflow',
+      branches,
+      grants: request.grants ?? 0,
+      ...(approval === undefined ? {} : { approval }),
+    },
     request: withSecrets({ ...request, ...deadline, gid }),
     ...drawManners(random, false),
+    ...(withheldBranch === undefined ? {} : { withheldBranch }),
+    ...(signals === undefined ? {} : { signals }),
   }
 }
 

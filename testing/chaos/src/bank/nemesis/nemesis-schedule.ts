@@ -1,5 +1,6 @@
 import { LEASE_MS } from '../processes/server-flags.ts'
 import type { SeededRandom } from '../seeded-random.ts'
+import { DEATH_POINTS } from '../service/aimed-death.ts'
 import { type Edge, HARMS, type NemesisAction } from './nemesis-action.ts'
 
 export const BANKS = 2
@@ -14,22 +15,27 @@ const HARM_MS_MAX = 800
 const KILLS_PER_STORE_FAULT = 5
 const KILLS_PER_BANK_KILL = 5
 const HARMS_PER_KILL = 2
+/** So many steps have committed at least when a bank dies between two of them. */
+const COMMITS_MAX = 2
 
 export interface ScheduleSettings {
   readonly kills: number
   readonly pauses: number
   readonly servers: number
   readonly hasStoreServer: boolean
+  /** Whether banks die in plan calls of workflows, as often as servers are killed. */
+  readonly hasAims: boolean
 }
 
-/** Two series of events that run side by side. Drawn from the seed alone, before anything starts. */
+/** Series of events that run side by side. Drawn from the seed alone, before anything starts. */
 export interface NemesisSchedule {
   readonly crashes: readonly NemesisAction[]
   readonly stalls: readonly NemesisAction[]
+  readonly aims: readonly NemesisAction[]
 }
 
 export function nemesisSchedule(settings: ScheduleSettings, random: SeededRandom): NemesisSchedule {
-  const { kills, pauses, servers, hasStoreServer } = settings
+  const { kills, pauses, servers, hasStoreServer, hasAims } = settings
   const server = () => random.between(0, servers - 1)
   const bank = () => random.between(0, BANKS - 1)
   const downMs = () => random.between(0, DOWN_MS_MAX)
@@ -70,7 +76,20 @@ export function nemesisSchedule(settings: ScheduleSettings, random: SeededRandom
         }) as const,
     ),
   ]
-  return { crashes: random.shuffled(crashes), stalls: random.shuffled(stalls) }
+  const aims = times(
+    hasAims ? kills : 0,
+    (index): NemesisAction => ({
+      type: 'aim-at-bank',
+      bank: bank(),
+      order: {
+        point: DEATH_POINTS[index % DEATH_POINTS.length] ?? DEATH_POINTS[0],
+        commits: random.between(1, COMMITS_MAX),
+      },
+      isAborted: index % (2 * DEATH_POINTS.length) < DEATH_POINTS.length,
+      downMs: downMs(),
+    }),
+  )
+  return { crashes: random.shuffled(crashes), stalls: random.shuffled(stalls), aims: random.shuffled(aims) }
 }
 
 function listEdges(servers: number, hasStoreServer: boolean): readonly Edge[] {

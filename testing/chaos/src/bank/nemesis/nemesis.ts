@@ -11,6 +11,8 @@ import type { Lane } from './pace.ts'
 export const IN_FLIGHT_MIN = 5
 /** A kill waits so long at most for a server that has enough to lose. */
 const IN_FLIGHT_WAIT_MS = 4_000
+/** A bank that no plan call with enough steps has reached by then is killed where it is. */
+const AIM_MS_MAX = 60_000
 const POLL_EVERY_MS = 10
 const LATENCY_MS = 60
 const SLICE_BYTES = 100
@@ -36,11 +38,15 @@ const HARM_RULES: Readonly<Record<Harm, HarmRule>> = {
   slice: { begin: (proxy) => proxy.slice(SLICE_BYTES, SLICE_GAP_MS), end: (proxy) => proxy.unslice() },
 }
 
+type Aim = Extract<NemesisAction, { readonly type: 'aim-at-bank' }>
+
 export interface NemesisDeps {
   readonly servers: readonly ServerNode[]
   readonly banks: readonly BankNode[]
   readonly storeServer: HurtServer | undefined
   readonly fenced: FencedWrites
+  /** Aborts a transaction, and returns when that is answered. */
+  readonly abort: (gid: string) => Promise<void>
   /** Told of each action, after it. */
   readonly onDone: (action: NemesisAction, startedAt: number, endedAt: number) => void
 }
@@ -96,6 +102,8 @@ export class Nemesis {
         return this.#onStore((store) => this.#pauseStore(store, action.forMs))
       case 'kill-bank':
         return this.#turns.take(`bank-${action.bank}`, () => this.#killBank(action.bank, action.downMs))
+      case 'aim-at-bank':
+        return this.#turns.take(`bank-${action.bank}`, () => this.#aimAtBank(action))
       case 'hurt-edge':
         return this.#hurt(action.edge, action.harm, action.forMs)
     }
@@ -149,6 +157,17 @@ export class Nemesis {
     await process.kill()
     this.counts.bankKills += 1
     await delay(downMs)
+    await process.restart()
+  }
+
+  async #aimAtBank({ bank, order, isAborted, downMs }: Aim): Promise<void> {
+    const { process, orderDeath, readDeaths } = at(this.#deps.banks, bank)
+    await orderDeath(order)
+    if (await process.untilEnded(AIM_MS_MAX)) {
+      const death = (await readDeaths()).at(-1)
+      if (death === undefined) throw new Error(`${process.name} ended by itself; see its log`)
+      await Promise.all([delay(downMs), isAborted ? this.#deps.abort(death.gid) : undefined])
+    } else await process.kill()
     await process.restart()
   }
 

@@ -155,7 +155,7 @@ export class BranchRepeater {
   /** Undefined: the bank does not answer. */
   async #deliver(call: KeptCall, isCopy: boolean): Promise<BankAnswer | undefined> {
     const { key, path, headers, body } = call
-    const note = { ...key, at: Date.now(), isCopy, ...describeRequest(call), ...readGrantedPlan(call) }
+    const note = { ...key, at: Date.now(), isCopy, ...describeRequest(call), ...readGrant(call) }
     try {
       const {
         statusCode,
@@ -202,10 +202,12 @@ function describeRequest({ path, headers, body }: Pick<KeptCall, 'path' | 'heade
 }
 
 /** A plan call that grants no slot has no effect, so it need not be the same each time. */
-function readGrantedPlan({ key, body }: KeptCall): { readonly grantedPlan?: number } {
+function readGrant({ key, body }: KeptCall): Pick<BranchCallNote, 'grant'> {
   if (key.op !== 'plan') return {}
-  const { plan, grant } = JSON.parse(body.toString()) as PlanCall
-  return grant.count === 0 ? {} : { grantedPlan: plan }
+  const { plan, grant, journal } = JSON.parse(body.toString()) as PlanCall
+  if (grant.count === 0) return {}
+  const lastSlot = grant.from + grant.count - 1
+  return { grant: { plan, lastSlot, journal: journal.map((entry) => hash('sha256', JSON.stringify(entry))) } }
 }
 
 async function keptCall(request: IncomingMessage): Promise<KeptCall> {

@@ -50,6 +50,13 @@ export class OwnProcess {
     this.#isPaused = false
   }
 
+  /** Waits until it ends by itself. False: it still runs after the time. */
+  async untilEnded(limitMs: number): Promise<boolean> {
+    const endAt = performance.now() + limitMs
+    while (this.isRunning && performance.now() < endAt) await delay(POLL_EVERY_MS)
+    return !this.isRunning
+  }
+
   async restart(): Promise<void> {
     this.#kept = await launch(this.#spec)
     await this.#ready()

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import { AUTHORIZED } from './api-key.ts'
 
@@ -16,5 +17,22 @@ export function serverReader(url: string, watch: SecretWatch): ReadServer {
     const text = await response.text()
     watch.hear(`answers to GET ${path.split('?', 1)[0]}`, JSON.stringify([...response.headers]) + text)
     return { statusCode: response.status, text }
+  }
+}
+
+const TRIES_MAX = 20
+const TRY_AGAIN_MS = 500
+const UNAVAILABLE = 503
+
+/** Reads again while a server that has just lost its store, or has no time, says nothing or that it is not available. */
+export async function readPatiently(read: ReadServer, path: string, limitMs: number): Promise<ReadAnswer> {
+  for (let tries = 1; ; tries++) {
+    try {
+      const answer = await read(path, limitMs)
+      if (answer.statusCode !== UNAVAILABLE || tries === TRIES_MAX) return answer
+    } catch (error: unknown) {
+      if (tries === TRIES_MAX) throw error
+    }
+    await delay(TRY_AGAIN_MS)
   }
 }

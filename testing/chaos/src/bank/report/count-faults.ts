@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { OperatorCommand } from '@counterstep/protocol'
+import type { OperatorCommand, TransactionView } from '@counterstep/protocol'
+import { isSeal } from '../audit/is-seal.ts'
 import type { BankFixture } from '../bank-fixture.ts'
 import type { ChaosFaults } from '../chaos-result.ts'
 import type { Ask, BankBooks, BranchCallNote, Evidence } from '../evidence.ts'
@@ -131,19 +132,29 @@ function approvalFigures({ planned, approvals, notes, calls }: Evidence) {
   }
 }
 
-function workflowFigures({ workflows, calls }: Evidence) {
-  const plans = calls.flatMap(({ gid, grantedPlan }) =>
-    grantedPlan === undefined ? [] : [`${gid} ${grantedPlan}`],
-  )
-  const seals = workflows.flatMap(({ branches }) =>
-    branches.filter(({ is, name }) => is === 'step' && name?.endsWith('(may have run)') === true),
-  )
+function workflowFigures({ workflows, calls, deaths, rows }: Evidence) {
+  const plans = calls.flatMap(({ gid, grant }) => (grant === undefined ? [] : [`${gid} ${grant.plan}`]))
+  const seals = workflows.flatMap(({ branches }) => branches.filter(isSeal))
   return {
     workflows: workflows.length,
     workflowsUndone: workflows.filter(({ status }) => status === 'failed').length,
     plansSentAgain: plans.length - new Set(plans).size,
     slotsSealed: seals.length,
+    changedCode: workflows.filter(({ branches }) => branches.some(({ is }) => is === 'patch')).length,
+    failuresCaught: workflows.filter(hasCaughtFailure).length,
+    deathsBetweenCommits: deaths.filter(({ point }) => point === 'between-commits').length,
+    deathsBeforeAnswer: deaths.filter(({ point }) => point === 'before-answer').length,
+    deathsUndone: deaths.filter(({ gid }) => rows.get(gid)?.status === 'failed').length,
+    deathsSurvived: deaths.filter(({ gid }) => rows.get(gid)?.status === 'succeeded').length,
   }
+}
+
+/** A step has failed, and the workflow has succeeded all the same. */
+function hasCaughtFailure({ status, branches }: TransactionView): boolean {
+  return (
+    status === 'succeeded' &&
+    branches.some(({ wait, ops }) => wait === undefined && ops.some(({ state }) => state === 'failed'))
+  )
 }
 
 function operatorFigures({ operators: { commands, jobs } }: Evidence) {

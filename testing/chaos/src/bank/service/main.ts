@@ -6,6 +6,7 @@ import { findCanaries } from '@counterstep/test-servers/canary'
 import { fastify } from 'fastify'
 import { SeededRandom } from '../seeded-random.ts'
 import { makeToken } from '../tokens/token.ts'
+import { AimedDeath, type DeathOrder } from './aimed-death.ts'
 import type { Guard } from './bank-database.ts'
 import { CAPTURE, HOLD, TRANSFER } from './bank-work.ts'
 import { applyMood } from './mood.ts'
@@ -21,9 +22,12 @@ const { values } = parseArgs({
     database: { type: 'string', default: '' },
     guard: { type: 'string', default: 'barrier' },
     seed: { type: 'string', default: '1' },
+    /** The file that all lives of this process share, and that tells of deaths that were ordered. */
+    deaths: { type: 'string', default: '' },
   },
 })
 const WORKFLOWS = '/workflows'
+const DEATHS = '/deaths'
 const guard: Guard = values.guard === 'none' ? 'none' : 'barrier'
 const database = values.database.startsWith('mysql:')
   ? await openMysqlBank(values.database, guard)
@@ -36,7 +40,7 @@ const app = fastify({
   forceCloseConnections: true,
 })
 app.addHook('preHandler', async ({ body, params, headers, routeOptions }) => {
-  if (body === undefined) return
+  if (body === undefined || routeOptions.url === DEATHS) return
   // A secret that never came here could not have been shown on the way.
   if (findCanaries({ headers: JSON.stringify(headers) }).length === 0)
     throw new Error('a call without its secret')
@@ -58,7 +62,19 @@ app.post('/holds/:hold/capture', capture)
 app.post('/payments/:payment/refund', capture)
 // A participant without a barrier, which has no effect and answers anew each time.
 app.post('/quotes', async () => ({ id: makeToken('quote') }))
-app.post(WORKFLOWS, workflowHandler([createTransferWorkflow(database.stepBarrier)]))
+const death = new AimedDeath(values.deaths)
+app.post(DEATHS, async ({ body }) => death.arm(body as DeathOrder))
+const barrier = death.watchBarrier(database.stepBarrier)
+// Each life but the first one has the code of a later deployment.
+const transfer = createTransferWorkflow(barrier, () => random.next(), death.hasLivedBefore)
+const serveWorkflows = workflowHandler([transfer])
+const onSend = async (_request: unknown, _reply: unknown, payload: unknown) => {
+  death.beforeAnswer()
+  return payload
+}
+app.post(WORKFLOWS, { onSend }, (request, reply) =>
+  death.watchCall(request.originalUrl, () => serveWorkflows(request, reply)),
+)
 app.addHook('onClose', () => database.close())
 process.once('SIGTERM', () => void app.close())
 const url = await app.listen({ host: '127.0.0.1', port: Number(values.port) })

@@ -1,5 +1,5 @@
 import { type Branch, BranchFailure, BranchOngoing } from '@counterstep/sdk'
-import type { TransferPayload } from './transfer-payload.ts'
+import type { Mood, TransferPayload } from './transfer-payload.ts'
 
 /** Nothing but what waits for an operator breaks any more after so many attempts: everything has an end that a run can wait for. */
 const BROKEN_ATTEMPTS_MAX = 4
@@ -30,4 +30,15 @@ export function applyMood(
     case 'dead':
       if (isForward) throw new Error('it waits for an operator')
   }
+}
+
+/** The moods that a local step of a workflow may have. */
+export type StepMood = Extract<Mood, 'sound' | 'refuses' | 'moody' | 'breaks'>
+
+/** Throws in place of a step's work. It is asked again without a count, so a step that breaks does so half of the time. */
+export function applyStepMood(mood: StepMood, draw: () => number): void {
+  const isTails = draw() < 0.5
+  if (mood === 'refuses') throw new BranchFailure('the account is closed')
+  if (mood === 'moody' && isTails) throw new BranchFailure('not today')
+  if (mood === 'breaks' && isTails) throw new Error('a fault of a step, on purpose')
 }

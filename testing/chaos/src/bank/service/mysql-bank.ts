@@ -46,9 +46,13 @@ export async function openMysqlBank(url: string, guard: Guard): Promise<BankData
       ),
     stepBarrier: {
       run: (call, effect) =>
-        barrier.run(call, (tx, original) =>
-          effect({ write: (entry) => writeEntry(tx, call, entry) }, original),
-        ),
+        barrier.run(call, (tx, original) => {
+          const write = async (entry: Entry) => {
+            await writeEntry(tx, call, entry)
+            return entry.answer
+          }
+          return effect({ write }, original)
+        }),
     },
     close: () => pool.end(),
   }

@@ -48,9 +48,13 @@ export function openSqliteBank(path: string, guard: Guard): BankDatabase {
       ),
     stepBarrier: {
       run: (call, effect) =>
-        barrier.run(call, (tx, original) =>
-          effect({ write: (entry) => writeEntry(tx, call, entry) }, original),
-        ),
+        barrier.run(call, (tx, original) => {
+          const write = (entry: Entry) => {
+            writeEntry(tx, call, entry)
+            return entry.answer
+          }
+          return effect({ write }, original)
+        }),
     },
     async close() {
       database.close()

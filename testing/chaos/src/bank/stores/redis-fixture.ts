@@ -12,9 +12,12 @@ const PASSWORD = canary('store-password')
 /** An argument that is a JSON object: the progress of a row. Reads and claims have none. */
 const ROW = '\r\n{'
 
+/** The auditor reads the history of all rows from the file of commands, which must not be written anew meanwhile. */
+const WHOLE_HISTORY = ['--auto-aof-rewrite-percentage', '0']
+
 /** One Redis with `appendfsync always` for the servers. The banks have SQLite: Redis would be no ledger. */
 export async function openRedisFixture(folder: string): Promise<StoreFixture> {
-  const server = await startRedis()
+  const server = await startRedis({ settings: WHOLE_HISTORY })
   await createUser(server.url)
   const servingUrl = server.url.replace('//', `//${USER}:${PASSWORD}@`)
   const bankFile = (index: number) => join(folder, `bank-${index}.db`)
