@@ -17,8 +17,10 @@ import { sagaEmptyRetention } from './scenarios/saga-empty-retention.ts'
 import { scale } from './scenarios/scale.ts'
 import { signed } from './scenarios/signed.ts'
 import { submit } from './scenarios/submit.ts'
+import { traces } from './scenarios/traces.ts'
 import { transfer } from './scenarios/transfer.ts'
 import { twoWritesBaseline } from './scenarios/two-writes-baseline.ts'
+import { workflow } from './scenarios/workflow.ts'
 
 export const SCENARIOS: readonly Scenario[] = [
   relay,
@@ -39,6 +41,8 @@ export const SCENARIOS: readonly Scenario[] = [
   commits,
   hotPath,
   hotRow,
+  traces,
   transfer,
+  workflow,
   dtm,
 ]

@@ -21,6 +21,8 @@ export interface Settings {
   readonly cpuProf?: string
   /** wrk measures each row too, in the same rounds. */
   readonly wrk?: boolean
+  /** Other systems are installed for the run, and do the same. */
+  readonly peers?: boolean
 }
 
 export interface Command {
@@ -53,7 +55,7 @@ const NUMBERS = {
   accounts: {
     flag: 'accounts',
     max: 10_000_000,
-    help: 'in each table of the bank (transfer)',
+    help: 'in each table of the bank (transfer, workflow)',
   },
 } as const
 
@@ -69,6 +71,7 @@ ${NUMBER_NAMES.map((name) => line(`${NUMBERS[name].flag} N`, NUMBERS[name].help,
 ${line('target URL', 'of a server that speaks DTM’s dialect (dtm); several with commas between')}
 ${line('cpu-prof FOLDER', 'writes CPU profiles of the servers')}
 ${line('wrk', 'wrk measures each row too; its rates stand beside ours')}
+${line('peers', 'Restate and DBOS do the same; npm installs them for the run alone (workflow)')}
 ${line('json', 'prints the result as one JSON object on the last line')}
 
 A scenario may have defaults of its own; a report says what it ran with.
@@ -91,6 +94,7 @@ export function readCommand(argv: readonly string[]): Command | 'help' {
       target: text,
       'cpu-prof': text,
       wrk: { type: 'boolean', default: false },
+      peers: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -105,6 +109,7 @@ export function readCommand(argv: readonly string[]): Command | 'help' {
     ...(values.target === undefined ? {} : { target: values.target }),
     ...(values['cpu-prof'] === undefined ? {} : { cpuProf: values['cpu-prof'] }),
     ...(values.wrk ? { wrk: true } : {}),
+    ...(values.peers ? { peers: true } : {}),
   }
   return { scenario, given, json: values.json }
 }

@@ -2,11 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { runBench } from '../src/run-bench.ts'
-import { findOlderCommit } from '../src/scenarios/hot-path/older-program.ts'
+import { FIRST_FILES, findOlderCommit } from '../src/scenarios/hot-path/older-program.ts'
 import { hotPath } from '../src/scenarios/hot-path.ts'
 import { lists } from '../src/scenarios/lists.ts'
 import { sagaConnections } from '../src/scenarios/saga-connections.ts'
 import { scale } from '../src/scenarios/scale.ts'
+import { traces } from '../src/scenarios/traces.ts'
 import { SCENARIOS } from '../src/scenarios.ts'
 import { SMOKE, SMOKE_MS_MAX, silent } from './smoke.ts'
 
@@ -25,12 +26,24 @@ describe('scenarios', () => {
   it('Sagas run by the code from before names, with names and tags, and beside consoles that are served', {
     timeout: 5 * SMOKE_MS_MAX,
   }, async (context) => {
-    if (findOlderCommit() === undefined) return context.skip('git does not have the code from before names')
+    if (findOlderCommit(FIRST_FILES.names) === undefined)
+      return context.skip('git does not have the code from before names')
     const { counters, rows, ratios } = await runBench(hotPath, SMOKE, silent)
     expect(counters.stored).toBe(rows.reduce((sum, { answers }) => sum + answers, 0))
     expect(Object.keys(ratios)).toHaveLength(4)
     expect(rows.at(-1)?.figures['console frames']?.median).toBeGreaterThan(0)
     expect(rows.at(-1)?.figures['console answers']?.median).toBeGreaterThanOrEqual(6)
+  })
+
+  it('Sagas run with spans that are sent, and by the code from before there were spans', {
+    timeout: 5 * SMOKE_MS_MAX,
+  }, async (context) => {
+    if (findOlderCommit(FIRST_FILES.traces) === undefined)
+      return context.skip('git does not have the code from before traces')
+    const { counters, rows, ratios } = await runBench(traces, SMOKE, silent)
+    expect(counters.stored).toBe(rows.reduce((sum, { answers }) => sum + answers, 0))
+    expect(counters.exports).toBeGreaterThan(0)
+    expect(Object.keys(ratios)).toHaveLength(3)
   })
 
   it('The list finds all rows of a rare tag, and each filter has its row', {

@@ -58,5 +58,6 @@ export const AIMS: Readonly<Record<string, readonly Aim[]>> = {
   'hot-row': [{ name: 'grouped/plain', settings: { connections: 64 }, is: 'at least', value: 10 }],
   recover: [{ name: 'recover/fresh', settings: { sagas: 20_000 }, is: 'at least', value: 0.5 }],
   lists: [{ name: 'slowest page/300 ms', settings: {}, is: 'at most', value: 1 }],
+  workflow: [{ name: 'workflow/saga', settings: { branches: 2 }, is: 'at least', value: 1.2 }],
   memory: [{ name: 'RSS/300 MB', settings: { sagas: 100_000 }, is: 'at most', value: 1 }],
 }

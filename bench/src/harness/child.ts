@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
-import { readCpuSeconds } from './cpu-time.ts'
+import { readTreeCpuSeconds } from './cpu-time.ts'
 import { FOLLOW_PARENT } from './paths.ts'
 
 const READY_MS_MAX = 20_000
@@ -69,8 +69,9 @@ export class Child {
     return this.#within(limitMs, 'did not answer', answer)
   }
 
+  /** The processes that it has started count, too. */
   cpuSeconds(): number | undefined {
-    return readCpuSeconds(this.#process.pid)
+    return this.#process.pid === undefined ? undefined : readTreeCpuSeconds(this.#process.pid)
   }
 
   /** Ends the process the way a crash does: nothing is given back, nothing is closed. */

@@ -12,8 +12,11 @@ type ProcessName =
   | 'bank-writers'
   | 'branch'
   | 'callers'
+  | 'dbos-app'
   | 'load'
+  | 'move-services'
   | 'relay'
+  | 'restate-handler'
   | 'two-writes-baseline'
 
 export function processPath(name: ProcessName): string {

@@ -3,9 +3,9 @@ import { rowNamed, toRatio } from '../row.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
 import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import type { StoreHost } from '../stores/store-host.ts'
-import { type OlderProgram, unpackOlderProgram } from './hot-path/older-program.ts'
+import { FIRST_FILES, type OlderProgram, unpackOlderProgram } from './hot-path/older-program.ts'
 import { openConsoles } from './hot-path/open-consoles.ts'
-import { auditSagas, openSagaFixture, type SagaFixture, type SagaPlan, sagaPlan } from './saga-fixture.ts'
+import { auditOpenedRows, type OpenedRow, openSagaFixture, sagaPlan } from './saga-fixture.ts'
 import type { SagaWords } from './saga-job.ts'
 
 const NAME = 'transfer'
@@ -38,20 +38,14 @@ export const hotPath: Scenario = {
     'sagas with a name, with tags, beside open consoles, and with the code from before there were names',
   async run(context) {
     const { harness, settings, progress } = context
-    const older = unpackOlderProgram(harness.folder)
+    const older = unpackOlderProgram(harness.folder, FIRST_FILES.names)
     const host = await openStoreHost(harness, settings.store)
     const opened: OpenedRow[] = []
     for (const kind of KINDS) opened.push(await openRow(context, host, kind, older))
     const plans = opened.map(({ plan }) => plan)
     const rows = await runRounds(context, plans)
     progress.show('counting what is stored')
-    const counters = { answers: 0, stored: 0, branchCalls: 0 }
-    for (const { fixture, plan } of opened) {
-      const counted = await auditSagas(fixture, [plan], [rowNamed(rows, plan.name)])
-      counters.answers += counted.answers
-      counters.stored += counted.stored
-      counters.branchCalls += counted.branchCalls
-    }
+    const counters = await auditOpenedRows(opened, rows)
     const [, today] = opened
     if (today === undefined) throw new Error('a row is missing')
     const ratio = (name: string, above: string, below: string) =>
@@ -69,11 +63,6 @@ export const hotPath: Scenario = {
       notes: [`before names: commit ${older.commit}, with today's dependencies`],
     }
   },
-}
-
-interface OpenedRow {
-  readonly fixture: SagaFixture
-  readonly plan: SagaPlan
 }
 
 /** Each row has a server and a database of its own, so that all that it did can be counted. */

@@ -5,7 +5,7 @@ import { databaseWorker } from '../harness/database-worker.ts'
 import { type Server, startServer } from '../harness/server.ts'
 import { toTimedLength } from '../load/to-timed-length.ts'
 import type { RowPlan, Worker } from '../rounds.ts'
-import type { Row } from '../row.ts'
+import { type Row, rowNamed } from '../row.ts'
 import type { ScenarioContext } from '../scenario.ts'
 import type { Database, StoreHost } from '../stores/store-host.ts'
 import { type SagaShape, sagaJob } from './saga-job.ts'
@@ -93,6 +93,24 @@ export async function auditSagas(
   checkEqual({ answers, stored })
   checkEqual({ callsExpected, branchCalls })
   return { answers, stored, branchCalls }
+}
+
+/** A plan whose fixture has no other. */
+export interface OpenedRow {
+  readonly fixture: SagaFixture
+  readonly plan: SagaPlan
+}
+
+/** Audits fixtures of one plan each, and returns the sums. Throws as `auditSagas` does. */
+export async function auditOpenedRows(opened: readonly OpenedRow[], rows: readonly Row[]) {
+  const sums = { answers: 0, stored: 0, branchCalls: 0 }
+  for (const { fixture, plan } of opened) {
+    const counted = await auditSagas(fixture, [plan], [rowNamed(rows, plan.name)])
+    sums.answers += counted.answers
+    sums.stored += counted.stored
+    sums.branchCalls += counted.branchCalls
+  }
+  return sums
 }
 
 function together(servers: readonly Server[]): Worker {

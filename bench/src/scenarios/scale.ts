@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { checkEqual } from '../check-counts.ts'
 import { readMetrics } from '../harness/metrics.ts'
 import { runRounds } from '../rounds.ts'
@@ -8,13 +9,14 @@ import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import type { StoreHost } from '../stores/store-host.ts'
 import { succeededIn } from '../watch-end.ts'
 import { type SagaFixture, type SagaPlan, type SagaVariant, sagaPlan } from './saga-fixture.ts'
-import { openFullFixture, openSharedFixture } from './scale/scale-fixtures.ts'
+import { openFullFixture, openProcesses, openSharedFixture } from './scale/scale-fixtures.ts'
 
 const SOME_ROWS = 100_000
 const BRANCHES = [1, 2, 5, 20]
 const CONNECTIONS = [1, 8, 64, 256]
+const PROCESSES = [1, 2]
 
-type Dimension = 'finished rows' | 'branches' | 'connections' | 'servers'
+type Dimension = 'finished rows' | 'branches' | 'connections' | 'servers' | 'processes'
 
 interface ScalePlan extends SagaPlan {
   readonly fixture: SagaFixture
@@ -25,8 +27,8 @@ interface ScalePlan extends SagaPlan {
 export const scale: Scenario = {
   name: 'scale',
   summary:
-    'cost of a saga by finished rows in its table, branches, connections, servers on one store; takes minutes',
-  // Fourteen rows.
+    'cost of a saga by finished rows in its table, branches, connections, servers on one store, processes of one server; takes minutes',
+  // Sixteen rows.
   defaults: { seconds: 1, warmUpSeconds: 0.4 },
   async run(context) {
     const host = await openStoreHost(context.harness, context.settings.store)
@@ -43,7 +45,9 @@ export const scale: Scenario = {
       notes: [
         'cost of a saga: rate of the first divided by that of the other; of a branch: the same for the branches of a saga',
         'finished rows: what is in the table before the first round; copies of one transaction that ran',
-        ...(host.voidsLeasesAtOpen ? ['servers: a file of SQLite is one server’s alone'] : []),
+        host.voidsLeasesAtOpen
+          ? 'servers: a file of SQLite is one server’s alone, and one process’s'
+          : `servers: each has a port; processes: one server with --processes; this machine has ${availableParallelism()} cores, which the load, the branches and the store use too`,
       ],
     }
   },
@@ -64,6 +68,9 @@ async function makePlans(context: ScenarioContext, host: StoreHost): Promise<rea
   for (const size of BRANCHES) add(fixture, 'branches', size, { branches: size, processes: 1 })
   for (const size of CONNECTIONS) add(fixture, 'connections', size, { connections: size, processes: 1 })
   for (const size of processes) add(fixture, 'servers', size, { processes: size })
+  if (!host.voidsLeasesAtOpen) {
+    for (const size of PROCESSES) add(await openProcesses(context, host, size), 'processes', size, {})
+  }
   return plans
 }
 

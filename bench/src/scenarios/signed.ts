@@ -6,7 +6,7 @@ import { toRatio } from '../row.ts'
 import type { Scenario, ScenarioContext } from '../scenario.ts'
 import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import type { StoreHost } from '../stores/store-host.ts'
-import { auditSagas, openSagaFixture, type SagaFixture, type SagaPlan, sagaPlan } from './saga-fixture.ts'
+import { auditOpenedRows, type OpenedRow, openSagaFixture, sagaPlan } from './saga-fixture.ts'
 
 const ALGORITHMS = ['ed25519', 'hmac-sha256'] as const
 type Algorithm = (typeof ALGORITHMS)[number]
@@ -17,7 +17,7 @@ export const signed: Scenario = {
   async run(context) {
     const host = await openStoreHost(context.harness, context.settings.store)
     const plain = await openRow(context, host)
-    const signing: SignedRow[] = []
+    const signing: OpenedRow[] = []
     for (const algorithm of ALGORITHMS) signing.push(await openRow(context, host, algorithm))
     const fixtures = [plain, ...signing]
     const rows = await runRounds(
@@ -25,13 +25,7 @@ export const signed: Scenario = {
       fixtures.map(({ plan }) => plan),
     )
     context.progress.show('counting what is stored')
-    const counters = { answers: 0, stored: 0, branchCalls: 0 }
-    for (const [index, { fixture, plan }] of fixtures.entries()) {
-      const counted = await auditSagas(fixture, [plan], rows.slice(index, index + 1))
-      counters.answers += counted.answers
-      counters.stored += counted.stored
-      counters.branchCalls += counted.branchCalls
-    }
+    const counters = await auditOpenedRows(fixtures, rows)
     const [plainRow, ...signedRows] = rows
     if (plainRow === undefined) throw new Error('a row is missing')
     return {
@@ -43,12 +37,7 @@ export const signed: Scenario = {
   },
 }
 
-interface SignedRow {
-  readonly fixture: SagaFixture
-  readonly plan: SagaPlan
-}
-
-async function openRow(context: ScenarioContext, host: StoreHost, algorithm?: Algorithm): Promise<SignedRow> {
+async function openRow(context: ScenarioContext, host: StoreHost, algorithm?: Algorithm): Promise<OpenedRow> {
   const { branches, connections } = context.settings
   const options = algorithm === undefined ? [] : ['--signing-key-file', makeKey(context, algorithm)]
   const fixture = await openSagaFixture(context, host, await host.newDatabase(), { options })

@@ -3,8 +3,13 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { REPOSITORY } from '../../harness/paths.ts'
 
-/** The first commit of this file let rows carry a name, tags and a problem. */
-const FIRST_OF_NAMES = 'packages/core/src/record/tags-column.ts'
+/** The commit that added such a file brought what a scenario compares with the code before it. */
+export const FIRST_FILES = {
+  /** Rows carry a name, tags and a problem. */
+  names: 'packages/core/src/record/tags-column.ts',
+  /** A host's tracing is told what the engine does. */
+  traces: 'packages/engine/src/tracer.ts',
+} as const
 
 export interface OlderProgram {
   readonly program: string
@@ -12,13 +17,13 @@ export interface OlderProgram {
 }
 
 /**
- * Takes the program `counterstep` from git as it was before transactions had names: its sources beside today's dependencies,
- * which lie in a folder above.
+ * Takes the program `counterstep` from git as it was before the commit that added a file: its sources beside today's
+ * dependencies, which lie in a folder above.
  */
-export function unpackOlderProgram(folder: string): OlderProgram {
-  const commit = findOlderCommit()
+export function unpackOlderProgram(folder: string, firstFile: string): OlderProgram {
+  const commit = findOlderCommit(firstFile)
   if (commit === undefined)
-    throw new Error(`git does not tell the commit before ${FIRST_OF_NAMES}: is its history cut off?`)
+    throw new Error(`git does not tell the commit before ${firstFile}: is its history cut off?`)
   const place = join(folder, `older-${commit}`)
   mkdirSync(place)
   const index = { GIT_INDEX_FILE: join(place, 'index') }
@@ -28,9 +33,9 @@ export function unpackOlderProgram(folder: string): OlderProgram {
   return { program: join(place, 'packages/cli/src/main.ts'), commit }
 }
 
-/** Finds the commit before the names, or nothing where the history does not reach so far. */
-export function findOlderCommit(): string | undefined {
-  const log = runGit(['log', '--format=%p', '--reverse', '--', FIRST_OF_NAMES])
+/** Finds the commit before that of the file, or nothing where the history does not reach so far. */
+export function findOlderCommit(firstFile: string): string | undefined {
+  const log = runGit(['log', '--format=%p', '--reverse', '--', firstFile])
   const [parent = ''] = log.stdout?.split(/\s/, 1) ?? []
   return parent === '' ? undefined : parent
 }

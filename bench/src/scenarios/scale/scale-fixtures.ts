@@ -37,3 +37,13 @@ export async function openSharedFixture(
   })
   return { fixture, processes: isShared ? [1, 2, SHARING_MAX] : [1] }
 }
+
+/** One server of so many processes on one port. */
+export async function openProcesses(
+  context: ScenarioContext,
+  host: StoreHost,
+  count: number,
+): Promise<SagaFixture> {
+  const options = ['--processes', String(count)]
+  return await openSagaFixture(context, host, await host.newDatabase(), { options })
+}
