@@ -69,7 +69,9 @@ describe('the compose file', () => {
     expect(
       images.filter(
         (image) =>
-          !/^[\w-]+: [\w/.-]+:(\d[\w.-]*(@sha256:[0-9a-f]{64})?|\$\{COUNTERSTEP_VERSION:-dev\})$/.test(image),
+          !/^[\w-]+: [\w/.-]+:(v?\d[\w.-]*(@sha256:[0-9a-f]{64})?|\$\{COUNTERSTEP_VERSION:-dev\})$/.test(
+            image,
+          ),
       ),
     ).toEqual([])
   })

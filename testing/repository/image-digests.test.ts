@@ -9,7 +9,14 @@ import { resolveDigest } from '../../scripts/release/resolve-digest.ts'
 import { REPOSITORY } from './source-tree.ts'
 
 const FILES = ['infra/Dockerfile', 'infra/compose.yaml']
-const TAGS = ['node:24-bookworm-slim', 'mysql:8.4', 'redis:8']
+const TAGS = [
+  'node:24-bookworm-slim',
+  'mysql:8.4',
+  'redis:8',
+  'prom/prometheus:v3.5.0',
+  'grafana/grafana:12.2.0',
+  'jaegertracing/jaeger:2.14.1',
+]
 const makeDigest = (digit: string) => `sha256:${digit.repeat(64)}`
 
 /** Copies what names images into a repository of its own. */

@@ -17,6 +17,7 @@ const SIGNATURE = '@counterstep/signature'
 const ACCESS = '@counterstep/access'
 const CORE = '@counterstep/core'
 const ENGINE = '@counterstep/engine'
+const TELEMETRY = '@counterstep/telemetry'
 const BRANCH_HTTP = '@counterstep/branch-http'
 const SQLITE = '@counterstep/store-sqlite'
 const MYSQL = '@counterstep/store-mysql'
@@ -81,6 +82,17 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     thirdParty: ['ioredis'],
     testWorkspaces: [CONFORMANCE, TEST_SERVERS],
   }),
+  // An adapter of the engine's tracing port. Its libraries are optional, so the host loads it when traces are wanted.
+  [TELEMETRY]: layer('packages/telemetry', [ENGINE, CORE, PROTOCOL], {
+    thirdParty: [
+      '@opentelemetry/api',
+      '@opentelemetry/exporter-metrics-otlp-proto',
+      '@opentelemetry/exporter-trace-otlp-proto',
+      '@opentelemetry/resources',
+      '@opentelemetry/sdk-metrics',
+      '@opentelemetry/sdk-node',
+    ],
+  }),
   [TEST_SERVERS]: layer('testing/test-servers', [], { thirdParty: ['vitest'] }),
   [LAMBDA_EMULATOR]: layer('testing/lambda-emulator', [TEST_SERVERS], {
     thirdParty: ['@aws-sdk/client-sqs', 'vitest'],
@@ -131,6 +143,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
       REDIS,
       BRANCH_HTTP,
       SIGNATURE,
+      TELEMETRY,
       // The commands of operators are clients of a server.
       SDK,
       EXPLAIN,
@@ -158,8 +171,11 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     MYSQL,
     REDIS,
     SQLITE,
+    TELEMETRY,
   ]),
   [SDK]: layer('sdk', [PROTOCOL, SIGNATURE, WORKFLOW], {
+    // Users bring it themselves, and only its entry /telemetry needs it.
+    thirdParty: ['@opentelemetry/api'],
     testWorkspaces: [SERVER, ENGINE, CORE, CONFORMANCE, BRANCH_HTTP, SQLITE, TEST_SERVERS],
   }),
   '@counterstep/example-bank': layer('examples/bank', [SDK], {
@@ -183,7 +199,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   '@counterstep/bench': layer(
     'bench',
     [SDK, TEST_SERVERS, LAMBDA_EMULATOR, CORE, ENGINE, BRANCH_HTTP, SQLITE, MYSQL, REDIS],
-    { thirdParty: ['autocannon', 'fastify', 'ioredis', 'mysql2', 'undici'] },
+    { thirdParty: ['autocannon', 'fastify', 'ioredis', 'mysql2', 'pg', 'undici'] },
   ),
 }
 

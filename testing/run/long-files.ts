@@ -76,6 +76,7 @@ export const LONG_FILES: readonly string[] = [
   'testing/chaos/test/bank-without-barrier.test.ts',
   'packages/cli/test/store-start.e2e.test.ts',
   'packages/fastify-plugin/test/counterstep.test.ts',
+  'testing/system/e2e/prometheus.test.ts',
   'testing/system/e2e/kill-mid-saga.test.ts',
   'testing/store-conformance/test/memory-model.test.ts',
   'bench/test/other-scenarios.test.ts',

@@ -10,6 +10,7 @@ export const THOROUGH_FILES: readonly string[] = [
   // These crash points, of writes beside the status, are also in `npm test`.
   'testing/chaos/test/**/!(crash-points-of-stages).test.ts',
   'testing/dtm-conformance/src/**/*.test.ts',
+  'infra/!(aws)/test/*.test.ts',
   'infra/aws/test/cfn-lint.test.ts',
   'packages/cli/test/keys.e2e.test.ts',
   'packages/dtm/test/golden/golden.test.ts',
@@ -29,12 +30,16 @@ export const THOROUGH_FILES: readonly string[] = [
   'testing/system/e2e/canary.test.ts',
   'testing/system/e2e/clone-without-compiler.test.ts',
   'testing/system/e2e/defects.test.ts',
+  'testing/system/e2e/deployed-settings.test.ts',
   'testing/system/e2e/install-without-compiler.test.ts',
   'testing/system/e2e/packed-packages.test.ts',
   'testing/system/e2e/packed-projects.test.ts',
   'testing/system/e2e/packed-sdk-types.test.ts',
   'testing/system/e2e/packed-sdk.test.ts',
+  'testing/system/e2e/prometheus.test.ts',
   'testing/system/e2e/signing-rotation.test.ts',
+  'testing/system/e2e/tls-proxies.test.ts',
+  'testing/system/e2e/traces/traces.test.ts',
   'testing/system/security/readers.test.ts',
 ]
 

@@ -7,7 +7,7 @@ import { registryState } from '../../../scripts/release/registry-state.ts'
 import { REPOSITORY } from '../../repository/source-tree.ts'
 import { type FakeRegistry, startFakeRegistry } from './packed/fake-registry.ts'
 import { PackagesProject } from './packed/packages-project.ts'
-import { readOutput, type Service, startService } from './packed/run-program.ts'
+import { readOutput, runProgram, type Service, startService } from './packed/run-program.ts'
 import { replaceTexts } from './packed/user-project.ts'
 
 const PUBLIC = publications(REPOSITORY)
@@ -91,6 +91,15 @@ describe('a project with both packed packages', () => {
     expect(output.trim()).toBe(VERSION)
     const licences = readFileSync(join(project.folder, folder, 'THIRD-PARTY-LICENSES'), 'utf8')
     expect(licences).toMatch(/^── zod \d+\.\d+\.\d+ \(MIT\) ──\n/)
+  })
+
+  it('Traces that are wanted without the packages of OpenTelemetry end the start, which says what to install', async () => {
+    const command = 'node_modules/counterstep/dist/command/counterstep.js'
+    const args = [command, 'serve', '--port', '0', '--otlp', 'http://127.0.0.1:4318']
+    const { code, stdout } = await runProgram(process.execPath, args, { cwd: project.folder })
+    expect(code).toBe(1)
+    expect(stdout).toContain('SAGA_TELEMETRY_MISSING')
+    expect(stdout).toContain('npm install @opentelemetry/api @opentelemetry/sdk-node ')
   })
 
   it('A project with both packed packages can import every entry', async () => {

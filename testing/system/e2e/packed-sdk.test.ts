@@ -26,6 +26,9 @@ const ENTRIES = [
   ...DRIVERS.map((name) => `./barrier/${name}`),
   ...GROUPING_DRIVERS.map((name) => `./grouped/${name}`),
 ]
+/** This entry alone needs a package, which its users bring. */
+const TELEMETRY = { entry: './telemetry', brought: '@opentelemetry/api' }
+const ALL_ENTRIES = [...ENTRIES, TELEMETRY.entry]
 const ENTRY_FILES = [
   'index',
   'express',
@@ -73,8 +76,8 @@ describe('the packed SDK', () => {
     expect([homepage, bugs.url, repository.url].filter((url) => !/^(git\+)?https:/.test(url))).toEqual([])
     expect(repository.directory).toBe('sdk')
     const sources = JSON.parse(readFileSync(join(REPOSITORY, 'sdk', 'package.json'), 'utf8'))
-    expect(Object.keys(exports).sort()).toEqual([...ENTRIES, './package.json'].sort())
-    expect(Object.keys(sources.exports).sort()).toEqual([...ENTRIES].sort())
+    expect(Object.keys(exports).sort()).toEqual([...ALL_ENTRIES, './package.json'].sort())
+    expect(Object.keys(sources.exports).sort()).toEqual([...ALL_ENTRIES].sort())
     const { name, version, description, engines, peerDependencies, peerDependenciesMeta } = sources
     expect(manifest).toEqual({
       ...{ name, version, description, engines, peerDependencies, peerDependenciesMeta },
@@ -86,7 +89,7 @@ describe('the packed SDK', () => {
       publishConfig: { access: 'public' },
     })
     // A compiler with moduleResolution "node" reads these in place of exports.
-    const others = ENTRIES.filter((entry) => entry !== '.')
+    const others = ALL_ENTRIES.filter((entry) => entry !== '.')
     expect([main, types]).toEqual([exports['.'].require.default, exports['.'].require.types])
     expect(typesVersions).toEqual({
       '*': Object.fromEntries(others.map((entry) => [entry.slice(2), [exports[entry].require.types]])),
@@ -130,14 +133,16 @@ describe('the packed SDK', () => {
     expect(files.filter((file) => file.includes('schemas'))).toEqual([])
   })
 
-  it('The packed SDK imports nothing but its own files and Node', () => {
+  it('The packed SDK imports nothing but its own files and Node, and one entry what its users bring', () => {
     const foreign = packedFiles()
       .filter((file) => /^dist\/.*\.(js|ts)$/.test(file))
       .flatMap((file) =>
         readImports(file.replace(/(\.d\.ts|\.js)$/, '.ts'), readText(file)).map((name) => [file, name]),
       )
       .filter(([, name = '']) => !/^\.{1,2}\/[\w./-]+\.js$/.test(name) && !name.startsWith('node:'))
-    expect(foreign).toEqual([])
+    expect(foreign).toEqual(
+      ['dist/cjs/sdk/telemetry.js', 'dist/sdk/telemetry.js'].map((file) => [file, TELEMETRY.brought]),
+    )
   })
 
   it('The packed SDK names no private workspace, no path and no registry of this machine', () => {
@@ -169,7 +174,7 @@ describe('the packed SDK', () => {
     const cli = join(REPOSITORY, 'node_modules/@arethetypeswrong/cli/dist/index.js')
     const output = await node([cli, project.tarball, '--format', 'json'])
     const { analysis } = JSON.parse(output)
-    expect(Object.keys(analysis.entrypoints).sort()).toEqual([...ENTRIES, './package.json'].sort())
+    expect(Object.keys(analysis.entrypoints).sort()).toEqual([...ALL_ENTRIES, './package.json'].sort())
   })
 })
 
@@ -214,6 +219,14 @@ describe('an entry of the packed SDK', () => {
       expect(ofEntries).toEqual(ENTRY_FILES.filter((file) => file.startsWith(entry === '.' ? 'index' : own)))
     })
   }
+
+  it('The entry for traces says what is missing, and works once it is there', async () => {
+    const code = `import { joinTraces } from '@counterstep/sdk/telemetry'; joinTraces(); console.log('joined')`
+    const args = ['--input-type=module', '--eval', code]
+    await expect(node(args)).rejects.toThrow(TELEMETRY.brought)
+    project.addFromRepository([TELEMETRY.brought])
+    expect(await node(args)).toBe('joined\n')
+  })
 
   it('The packed SDK can be required, too', async () => {
     const code = `console.log(typeof require('@counterstep/sdk').createClient)`

@@ -16,13 +16,14 @@ it('The workflow of the guide ends, is refused and is declined, as the guide pri
 })
 
 it('The tests of the guide pass', async () => {
-  const folder = new Guide('workflow').writePrograms('payment.test.ts')
+  const names = ['payment.test.ts', 'subscription.test.ts']
+  const folder = new Guide('workflow').writePrograms(...names)
   // This process is run by a test runner, which node:test would take for its own parent.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    ['--test', '--test-reporter=tap', join(folder, 'payment.test.ts')],
+    ['--test', '--test-reporter=tap', ...names.map((name) => join(folder, name))],
     { env },
   )
-  expect(stdout).toContain('# pass 2')
+  expect(stdout).toContain('# pass 3')
 })

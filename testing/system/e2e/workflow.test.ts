@@ -71,6 +71,52 @@ it('A workflow that fails at last is undone, what was planned last before what i
   expect(undone.slice(2)).toEqual(['refunded 2', 'unreserved cup 1'])
 })
 
+it('A workflow goes on as new generations, keeps what they have done, and ends with the result of the last', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const { client, startShop, startOrder, listHappened } = await openShop()
+  await startShop()
+  await startOrder('order-6', { sku: 'cup', more: 2 })
+  for (const id of ['1', '2', '3']) await client.signal('order-6', approval, { by: `kim ${id}` }, { id })
+  const view = await client.wait('order-6', { timeoutMs: STUCK_MS })
+  expect(view).toMatchObject({
+    ...{ status: 'succeeded', result: { payment: 10, by: 'kim 3' } },
+    workflow: { generation: 3, generationAt: expect.any(Number) },
+  })
+  expect(view.branches.map(({ id, stepId }) => stepId ?? id)).toContain('charge')
+  expect(view.branches.map(({ id }) => id)).toContain('charge~3')
+  const happened = await listHappened()
+  expect(happened.filter((what) => what.startsWith('mailed'))).toEqual([
+    'mailed kim 1',
+    'mailed kim 2',
+    'mailed kim 3',
+  ])
+  expect(happened.filter((what) => what.startsWith('charged'))).toEqual([
+    'charged 1',
+    'charged 5',
+    'charged 9',
+  ])
+  expect(happened).toHaveLength(12)
+})
+
+it('A generation that fails is undone alone, also if the shop dies in it', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const { client, startShop, startOrder, listHappened } = await openShop()
+  const first = await startShop('charge~2 action')
+  await startOrder('order-7', { sku: 'cup', more: 1, isRefusedAtLast: true })
+  for (const id of ['1', '2']) await client.signal('order-7', approval, { by: 'kim' }, { id })
+  expect(await first.ended).toBeNull()
+  await startShop()
+  const view = await client.wait('order-7', { timeoutMs: STUCK_MS })
+  expect(view).toMatchObject({ status: 'failed', abort: { code: 'BROKEN' }, workflow: { generation: 2 } })
+  const happened = await listHappened()
+  expect([...happened].sort()).toEqual([
+    ...['apologized kim', 'charged 1', 'charged 5', 'mailed kim', 'mailed kim', 'packed 1', 'packed 5'],
+    ...['refunded 6', 'reserved cup', 'reserved cup', 'unpacked 5', 'unreserved cup 5'],
+  ])
+})
+
 it('A shop that dies behind a commit of a step, of a call and in a plan goes on when it is started again', {
   timeout: TIMEOUT_MS,
 }, async () => {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { isAlive } from '../src/is-alive.ts'
 import { untilReady } from '../src/servers/until-ready.ts'
 import { describeOwn } from '../src/vitest/describe-on.ts'
 
@@ -44,14 +45,4 @@ for (const kind of ['mariadb', 'redis', 'postgres'] as const) {
       })
     }
   })
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error: unknown) {
-    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return false
-    throw error
-  }
 }

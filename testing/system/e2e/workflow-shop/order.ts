@@ -4,8 +4,15 @@ import { sqliteBarrier } from '@counterstep/sdk/barrier/sqlite'
 
 export interface OrderInput {
   readonly sku: string
+  /** The function does it all so many times more, each time as a new generation. */
+  readonly more?: number
   /** The function fails when everything else is done. */
   readonly isRefusedAtLast?: boolean
+}
+
+interface Ordered {
+  readonly payment: number
+  readonly by: string
 }
 
 export const approval = signal<{ by: string }>('approval')
@@ -33,7 +40,7 @@ export function createOrder(database: DatabaseSync, base: string) {
   const order = workflow(
     'order',
     { version: 1, barrier, steps: [reserve, pack] },
-    async (ctx, { sku, isRefusedAtLast = false }: OrderInput) => {
+    async (ctx, { sku, more = 0, isRefusedAtLast = false }: OrderInput): Promise<Ordered> => {
       const { reservation } = await ctx.step(reserve, { sku })
       const { payment } = await ctx.call('charge', charge, {
         payload: { of: reservation },
@@ -47,6 +54,7 @@ export function createOrder(database: DatabaseSync, base: string) {
         ctx.step(pack, reservation),
         ctx.call('mail', mail, { payload: { of: by }, undo: () => ({ to: sorry, payload: { of: by } }) }),
       ])
+      if (more > 0) return ctx.continueWith({ sku, more: more - 1, isRefusedAtLast }, { keep: true })
       if (isRefusedAtLast) throw new BranchFailure('the cup is broken', { code: 'BROKEN' })
       return { payment, by }
     },

@@ -65,6 +65,15 @@ export class NodeProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null
   }
 
+  get pid(): number {
+    if (this.#child.pid === undefined) throw new Error('it did not start')
+    return this.#child.pid
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name)
+  }
+
   freeze(): void {
     this.#child.kill('SIGSTOP')
   }

@@ -3,8 +3,8 @@ import { findBinaries } from './find-binaries.ts'
 import { installPackages } from './install-packages.ts'
 import { type Machine, thisMachine } from './machine.ts'
 
-/** Programs of other projects that nothing here can replace. Debian's packages have the same names. */
-export type BroughtName = 'chromium' | 'sysbench' | 'wrk'
+/** Programs of other projects that nothing here can replace. Debian's packages have the same names; promtool comes with prometheus. */
+export type BroughtName = 'caddy' | 'chromium' | 'nginx' | 'prometheus' | 'sysbench' | 'wrk'
 
 export type Brought =
   | { readonly type: 'found'; readonly path: string }

@@ -6,12 +6,15 @@ const LOCK_SECONDS_MAX = 300
 const OUTPUT_LINES_SHOWN = 5
 
 export type DebianPackage =
+  | 'caddy'
   | 'chromium'
   | 'cmake'
   | 'g++'
   | 'make'
   | 'mariadb-server'
+  | 'nginx'
   | 'postgresql'
+  | 'prometheus'
   | 'python3'
   | 'redis-server'
   | 'sysbench'

@@ -10,6 +10,7 @@ export const KINDS_OF_PATH: readonly (readonly [string, readonly ServerKind[]])[
   ['/testing/test-servers/test/shared-redis.', ['redis', 'redis-cluster']],
   ['/testing/lambda-emulator/', ['elasticmq']],
   ['/functions/', ['mariadb', 'redis', 'elasticmq']],
+  ['/bench/test/servers/workflow.', ['postgres']],
   ['/bench/', ['mariadb', 'redis']],
   ['/testing/chaos/', ['mariadb', 'redis', 'elasticmq']],
   ['/examples/', ['mariadb', 'postgres']],
