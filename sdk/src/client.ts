@@ -27,6 +27,7 @@ import type {
   StopOptions,
   SubmitOptions,
   WaitOptions,
+  WorkflowWaitOptions,
 } from './options.ts'
 import type { Saga, SureSaga } from './saga.ts'
 import { sendSignal } from './send-signal.ts'
@@ -38,7 +39,7 @@ import { tcc, tccOf } from './tcc/tcc.ts'
 import type { Tcc, TccScope, TccSettings } from './tcc/tcc-types.ts'
 import { fetchTransaction } from './transaction.ts'
 import { waitUntilFinal } from './wait.ts'
-import { type StartSettings, type StartView, start } from './workflow/start.ts'
+import { type EndedWorkflow, type StartSettings, type StartView, start } from './workflow/start.ts'
 import type { Workflow } from './workflow/workflow.ts'
 
 /**
@@ -99,6 +100,8 @@ export interface Client {
    * SAGA_WRONG_KIND.
    */
   submitPrepared(gid: string, options?: SubmitOptions): Promise<TransactionView>
+  /** Resolves when the workflow is final, with what its function returned as `result` if it has succeeded. Throws as below. */
+  wait<Result>(gid: string, options: WorkflowWaitOptions<Result>): Promise<EndedWorkflow<Result>>
   /** Resolves when the transaction is final. Throws NotFinalError with what was seen last, and SAGA_UNKNOWN_GID. */
   wait(gid: string, options?: WaitOptions): Promise<TransactionView>
   /** Reads a transaction. Throws SAGA_UNKNOWN_GID. */
@@ -151,13 +154,13 @@ export function createClient(options: ClientOptions): Client {
   return {
     submit: (transaction, options = {}) => submit(setup, transaction, options),
     start: (workflow, settings, options = {}) => start(setup, workflow, settings, options),
-    // The overloads are those of `message`.
+    // The overloads are those of `message`, and below of `wait`.
     message: ((settings: TwoPhaseMessageSettings) => message(setup, settings)) as Client['message'],
     runTcc: (settings, callback, options = {}) => runTcc(setup, settings, callback, options),
     tcc: (settings = {}) => tcc(setup, settings),
     tccOf: (branch) => tccOf(setup, branch),
     submitPrepared: (gid, options = {}) => submitPrepared(setup, gid, options),
-    wait: (gid, options = {}) => waitUntilFinal(setup, gid, options),
+    wait: ((gid: string, options: WaitOptions = {}) => waitUntilFinal(setup, gid, options)) as Client['wait'],
     get: (gid, options = {}) => fetchTransaction(setup, gid, options),
     list: (filter = {}, options = {}) => listAll(setup, filter, options),
     page: (filter = {}, options = {}) => listPage(setup, filter, options),

@@ -55,6 +55,7 @@ export type {
   StopOptions,
   SubmitOptions,
   WaitOptions,
+  WorkflowWaitOptions,
 } from './options.ts'
 export type { BranchOptions, Part } from './part.ts'
 export { branch, parallel, serial } from './part.ts'
@@ -97,7 +98,7 @@ export { signal } from './signal.ts'
 export type { RunTccOptions, SubmittedTcc } from './tcc/run-tcc.ts'
 export type { RegisteredBranch, Tcc, TccBranch, TccScope, TccSettings } from './tcc/tcc-types.ts'
 export { answerWorkflow } from './workflow/answer-workflow.ts'
-export type { StartSettings, StartView } from './workflow/start.ts'
+export type { EndedWorkflow, StartSettings, StartView } from './workflow/start.ts'
 export type { SureStep, UndoableStep } from './workflow/step.ts'
 export { step } from './workflow/step.ts'
 export type { Workflow } from './workflow/workflow.ts'

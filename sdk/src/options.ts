@@ -1,4 +1,5 @@
 import type { Kind, Status } from '@counterstep/protocol'
+import type { Workflow } from './workflow/workflow.ts'
 
 /**
  * The options of each call.
@@ -85,6 +86,20 @@ export interface WaitOptions {
   readonly signal?: AbortSignal
   /** The default is 60,000. */
   readonly timeoutMs?: number
+}
+
+/**
+ * These are the options of a wait for a workflow. It throws a TypeError if another workflow was started under the gid.
+ *
+ * @example
+ * ```ts
+ * const { result } = await client.wait(gid, { workflow: order })
+ * console.log(result?.payment)
+ * ```
+ */
+export interface WorkflowWaitOptions<Result> extends WaitOptions {
+  /** It tells the compiler the type of the `result`. */
+  readonly workflow: Workflow<unknown, Result>
 }
 
 /**

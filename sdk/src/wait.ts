@@ -1,6 +1,6 @@
 import type { TransactionView } from '@counterstep/protocol'
 import { isUnavailable, NotFinalError } from './errors.ts'
-import type { WaitOptions } from './options.ts'
+import type { WaitOptions, WorkflowWaitOptions } from './options.ts'
 import type { Setup } from './setup.ts'
 import { sleep } from './sleep.ts'
 import { fetchTransaction, isFinal } from './transaction.ts'
@@ -15,7 +15,7 @@ const POLL_MS_MAX = 1_000
 export async function waitUntilFinal(
   setup: Setup,
   gid: string,
-  { timeoutMs = 60_000, signal }: WaitOptions,
+  { timeoutMs = 60_000, signal, workflow }: WaitOptions & Partial<WorkflowWaitOptions<unknown>>,
 ): Promise<TransactionView> {
   const until = performance.now() + timeoutMs
   let seen: TransactionView | undefined
@@ -28,6 +28,7 @@ export async function waitUntilFinal(
         retryForMs: 0,
         ...(signal === undefined ? {} : { signal }),
       })
+      if (workflow !== undefined) assertRuns(seen, workflow.name)
       if (isFinal(seen)) return seen
     } catch (error: unknown) {
       // An answer that is too long now would be as long the next time.
@@ -39,4 +40,10 @@ export async function waitUntilFinal(
     if (performance.now() + delayMs >= until) throw new NotFinalError(gid, seen, cause)
     await sleep(delayMs, signal)
   }
+}
+
+function assertRuns({ gid, kind, workflow }: TransactionView, name: string): void {
+  if (workflow?.name === name) return
+  const other = workflow === undefined ? `is a ${kind}` : `runs the workflow ${workflow.name}`
+  throw new TypeError(`${gid} ${other}, and not the workflow ${name}`)
 }

@@ -1,4 +1,4 @@
-import type { SubmitView, WorkflowSubmitRequest } from '@counterstep/protocol'
+import type { SubmitView, TransactionView, WorkflowSubmitRequest } from '@counterstep/protocol'
 import type { SubmitOptions } from '../options.ts'
 import type { Setup } from '../setup.ts'
 import { submit } from '../submit.ts'
@@ -36,6 +36,16 @@ export type StartSettings<Input> = Omit<WorkflowSubmitRequest, 'kind' | 'workflo
  * ```
  */
 export type StartView<Result> = Omit<SubmitView, 'result'> & { readonly result?: Result }
+
+/**
+ * A workflow that has ended. It has a `result`, which the function has returned, if it has succeeded.
+ *
+ * @example
+ * ```ts
+ * const ended: EndedWorkflow<{ payment: string }> = await client.wait(gid, { workflow: order })
+ * ```
+ */
+export type EndedWorkflow<Result> = Omit<TransactionView, 'result'> & { readonly result?: Result }
 
 export async function start<Input, Result>(
   setup: Setup,

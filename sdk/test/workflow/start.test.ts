@@ -1,6 +1,14 @@
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import type { Barrier } from '../../src/barrier/barrier.ts'
-import { type Client, createClient, isRefused, type StartView, workflow } from '../../src/index.ts'
+import {
+  type Client,
+  createClient,
+  type EndedWorkflow,
+  isRefused,
+  type StartView,
+  type TransactionView,
+  workflow,
+} from '../../src/index.ts'
 import { problem, scriptedServer } from '../scripted-server.ts'
 
 const barrier: Barrier<object> = { run: async () => ({ decision: 'run' }) }
@@ -53,11 +61,32 @@ describe('the start of a workflow', () => {
   })
 })
 
+describe('the wait for a workflow', () => {
+  const ENDED = { ...VIEW, workflow: { name: 'order', version: 3, generation: 1, plan: 2 } }
+
+  it('It resolves with the result of the function', async () => {
+    await using server = await scriptedServer([{ status: 200, body: ENDED }])
+    const { result } = await createClient({ url: server.url }).wait('order-17', { workflow: order })
+    expect(result?.id).toBe(3)
+  })
+
+  it.each([
+    [ENDED, 'order-17 runs the workflow order, and not the workflow plain'],
+    [{ ...VIEW, kind: 'saga' }, 'order-17 is a saga, and not the workflow plain'],
+  ])('It says so if something else was started under the gid (%#)', async (body, message) => {
+    await using server = await scriptedServer([{ status: 200, body }])
+    const waited = createClient({ url: server.url }).wait('order-17', { workflow: plain })
+    await expect(waited).rejects.toThrow(new TypeError(message))
+  })
+})
+
 /** The compiler checks it, and it never runs. */
 async function check(client: Client): Promise<void> {
   const settings = { handler: HANDLER, input: { sku: 'cup' } }
   expectTypeOf(await client.start(order, settings)).toEqualTypeOf<StartView<{ id: number }>>()
   expectTypeOf((await client.start(plain, { handler: HANDLER })).result).toEqualTypeOf<string | undefined>()
+  expectTypeOf(await client.wait('a', { workflow: order })).toEqualTypeOf<EndedWorkflow<{ id: number }>>()
+  expectTypeOf(await client.wait('a')).toEqualTypeOf<TransactionView>()
   // @ts-expect-error The input has another type.
   await client.start(order, { handler: HANDLER, input: { sku: 7 } })
   // @ts-expect-error The input is missing.

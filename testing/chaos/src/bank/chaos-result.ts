@@ -59,8 +59,9 @@ export interface ChaosFaults extends NemesisCounts {
   /** Those of the plan calls whose workflow has failed, and has succeeded. */
   readonly deathsUndone: number
   readonly deathsSurvived: number
-  /** Commands of operators that were answered as durable, and those of them whose first answer was lost. */
+  /** Commands of operators that were answered as durable; those sent once more after that; those whose first answer was lost. */
   readonly commandsGiven: number
+  readonly commandsRepeated: number
   readonly commandsSentAgain: number
   readonly pauses: number
   readonly skips: number

@@ -83,6 +83,8 @@ export interface CommandNote {
   readonly outcome: string
   /** How many answers were lost before this one. */
   readonly lost: number
+  /** It was sent once more after it was durable, under the same id, and answered as durable again. */
+  readonly isRepeated?: true
   /** The instants by the machine's clock. */
   readonly askedAt: number
   readonly answeredAt: number

@@ -48,6 +48,7 @@ export class Operator {
       const outcome = readOutcome(answer)
       if (outcome !== undefined) {
         const stamps = { askedAt, answeredAt: Date.now() }
+        const again = planned.isRepeated ? await this.#ask(gid, planned) : undefined
         note({
           gid,
           id: body.commandId,
@@ -55,10 +56,10 @@ export class Operator {
           ...(op && { op }),
           outcome,
           lost,
+          ...(outcome === 'durable' && again?.type === 'view' && { isRepeated: true }),
           ...stamps,
           ...readLate(planned),
         })
-        if (planned.isRepeated) await this.#ask(gid, planned)
         return true
       }
       await this.pause()

@@ -24,6 +24,7 @@ const DEATHS_SURVIVED_MIN = 0.05
 /** In a run of workflows alone there are so many times as many of them. */
 const ONLY_WORKFLOWS = 8
 const COMMANDS_MIN = 150
+const COMMANDS_REPEATED_MIN = 40
 const COMMANDS_OF_A_KIND_MIN = 8
 const BULK_COMMANDS_MIN = 10
 
@@ -74,7 +75,9 @@ export function unbittenFaults(
       Math.floor(kills * DEATHS_SURVIVED_MIN),
     )
     need('commands of operators', faults.commandsGiven, COMMANDS_MIN * share)
-    need('commands sent again', faults.commandsSentAgain, COMMANDS_OF_A_KIND_MIN * share)
+    need('commands sent once more', faults.commandsRepeated, COMMANDS_REPEATED_MIN * share)
+    // Whether a short run loses such an answer is left to chance: it has few kills, and each hits few commands.
+    if (share === 1) need('commands with a lost answer', faults.commandsSentAgain, COMMANDS_OF_A_KIND_MIN)
     need('pauses by operators', faults.pauses, COMMANDS_OF_A_KIND_MIN * share)
     need('skips by operators', faults.skips, COMMANDS_OF_A_KIND_MIN * share)
     need('edits by operators', faults.edits, COMMANDS_OF_A_KIND_MIN * share)

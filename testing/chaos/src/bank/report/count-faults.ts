@@ -162,6 +162,7 @@ function operatorFigures({ operators: { commands, jobs } }: Evidence) {
   const count = (name: OperatorCommand) => durable.filter(({ command }) => command === name).length
   return {
     commandsGiven: durable.length,
+    commandsRepeated: durable.filter(({ isRepeated }) => isRepeated).length,
     commandsSentAgain: durable.filter(({ lost }) => lost > 0).length,
     pauses: count('pause'),
     skips: count('skip'),

@@ -45,6 +45,7 @@ const FAULT_WORDS: Readonly<Record<keyof ChaosFaults, string>> = {
   deathsUndone: '  their workflows undone',
   deathsSurvived: '  their workflows succeeded',
   commandsGiven: 'commands of operators',
+  commandsRepeated: '  sent once more, and durable again',
   commandsSentAgain: '  sent again after a lost answer',
   pauses: '  pauses',
   skips: '  skips',
