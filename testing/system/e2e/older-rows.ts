@@ -31,10 +31,10 @@ export async function storeSaga(
   const path = join(folder, 'counterstep.db')
   // A slow machine would save on the way, which is a write more.
   const flags = { store: `sqlite:${path}`, 'checkpoint-ms': CHECKPOINT_MS }
-  const maker = await NodeProcess.start(flags, program)
+  const maker = await NodeProcess.start(flags, { program })
   await maker.stop()
   withDatabase(path, (database) => database.exec(JOURNAL))
-  const node = await NodeProcess.start(flags, program)
+  const node = await NodeProcess.start(flags, { program })
   const answer = await submit(node.url, serialSaga('plain', branches.url, 3), { waitSeconds: 20 })
   expect(answer).toMatchObject({ view: { status: 'succeeded' } })
   await node.stop()

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Op } from '@counterstep/protocol'
+import type { Op, PlanAnswer, PlanCall } from '@counterstep/protocol'
 import { ALREADY_COMPENSATED } from '@counterstep/protocol/barrier'
 import { BranchLedger } from './branch-ledger.ts'
 
@@ -84,12 +84,27 @@ export class BranchService {
     response.writeHead(statusCode, { 'content-type': 'application/json' }).end(body)
   }
 
-  #run({ gid, branchId, op }: BranchCall) {
+  #run({ gid, branchId, op, body: text }: BranchCall) {
+    if (op === 'plan') {
+      const plan = JSON.parse(text) as PlanCall
+      return { statusCode: 200, body: JSON.stringify(planOneCall(plan, this.#url)), isHanging: false }
+    }
     const answer = this.ledger.commit(gid, branchId, op)
     const body = JSON.stringify({ done: `${gid} ${branchId}` })
     if (answer !== 'already-compensated') return { statusCode: 200, body, isHanging: false }
     return { statusCode: 409, body: JSON.stringify({ code: ALREADY_COMPENSATED }), isHanging: true }
   }
+}
+
+/** Plans one call, and ends once that has. */
+function planOneCall({ v, gid, generation, plan, journal }: PlanCall, service: string): PlanAnswer {
+  const answer = { v, gid, generation, plan, version: 1, ran: [] }
+  // biome-ignore lint/suspicious/noThenProperty: it is the wire's name.
+  if (journal.length > 0) return { ...answer, next: [], then: { done: 'planned' } }
+  const url = `${service}/do`
+  const branch = { action: url, compensation: `${service}/undo` }
+  // biome-ignore lint/suspicious/noThenProperty: it is the wire's name.
+  return { ...answer, next: [{ id: 'only', is: 'call', name: url, branch }], then: 'all' }
 }
 
 const ANSWERS = {

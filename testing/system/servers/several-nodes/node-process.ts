@@ -9,6 +9,12 @@ const LOG_LINES_MAX = 200
 
 export type NodeFlags = Readonly<Record<string, string | number>>
 
+/** By default the program of today, without further arguments. */
+export interface NodeProgram {
+  readonly program?: string | undefined
+  readonly args?: readonly string[]
+}
+
 export interface Ending {
   readonly code: number | null
   readonly tookMs: number
@@ -23,9 +29,9 @@ export class NodeProcess {
   readonly #errors: string[] = []
   #url = ''
 
-  private constructor(flags: NodeFlags, program: string) {
+  private constructor(flags: NodeFlags, { program = COUNTERSTEP_PROGRAM, args: more = [] }: NodeProgram) {
     const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)])
-    this.#child = spawn(process.execPath, [program, 'serve', '--ready-json', ...args], {
+    this.#child = spawn(process.execPath, [program, 'serve', '--ready-json', ...args, ...more], {
       env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -37,7 +43,7 @@ export class NodeProcess {
     void this.#exited.finally(() => process.off('exit', killIt))
   }
 
-  static async start(flags: NodeFlags, program = COUNTERSTEP_PROGRAM): Promise<NodeProcess> {
+  static async start(flags: NodeFlags, program: NodeProgram = {}): Promise<NodeProcess> {
     const node = new NodeProcess({ port: 0, 'dtm-port': 'off', 'log-level': 'warn', ...flags }, program)
     node.#url = await node.#ready()
     return node

@@ -14,6 +14,13 @@ const LEASE_MS = 1_000
 const POLL_MS = 100
 const STUCK_MS = 30_000
 const NEWER = 'record cannot be read: the record is of a newer format'
+/** The op, the branch and the epoch of a call. */
+type SeenCall = readonly [string, string, number]
+const TWO_ACTIONS: readonly SeenCall[] = [
+  ['action', '01', 1],
+  ['action', '02', 1],
+]
+const ONE_PLAN: readonly SeenCall[] = [['plan', '00', 1]]
 const WORDS = { name: 'transfer', tags: { region: 'eu' } } as const
 const CANNOT_BE_READ = 'the record of this transaction cannot be read'
 
@@ -41,26 +48,29 @@ export async function proveOlderNode({
   const flags = { store: storeUrl, 'lease-ms': LEASE_MS, 'poll-ms': POLL_MS }
   const nodes: NodeProcess[] = []
   const start = async (program?: string): Promise<NodeProcess> => {
-    const node = await NodeProcess.start(flags, program)
+    // The older version does not know the switch.
+    const args = program === undefined ? ['--accept-new-kinds'] : []
+    const node = await NodeProcess.start(flags, { program, args })
     nodes.push(node)
     return node
   }
   try {
     const late = new Gate()
     branches.rule = async ({ branchId, op, epoch }) => {
-      if (op === 'action' && branchId === '02' && epoch === 1) await late.pass()
+      if ((op === 'plan' || (op === 'action' && branchId === '02')) && epoch === 1) await late.pass()
       return 'run'
     }
     const newer = names('newer').map((gid, index) => handingOn(gid, branches.url, index % 2 === 1))
     const trailed = names('trailed').map((gid) => serialSaga(gid, branches.url, 3))
     const named = names('named').map((gid) => ({ ...serialSaga(gid, branches.url, 3), ...WORDS }))
+    const planned = names('planned').map((gid) => plannedCall(gid, branches.url))
     const plain = names('plain').map((gid) => serialSaga(gid, branches.url, 3))
     const readable = hidesNamed ? plain : [...named, ...plain]
     const hidden = hidesNamed ? named : []
     const today = await start()
     const before = areAtOnce ? await start(olderProgram) : undefined
     // The newer ones are due first, so that a node that takes over the plain ones has passed them by.
-    const requests = [...newer, ...trailed, ...named, ...plain]
+    const requests = [...newer, ...trailed, ...planned, ...named, ...plain]
     for (const request of requests) {
       expect(await submit(today.url, request)).toMatchObject({ type: 'view' })
     }
@@ -76,18 +86,20 @@ export async function proveOlderNode({
     const ended = await Promise.all(readable.map(({ gid }) => untilFinal(gid, at(older))))
     expect(ended.map(({ status, epoch }) => [status, epoch])).toEqual(readable.map(() => ['succeeded', 2]))
     for (const { gid } of [...newer, ...trailed]) await expectLeftAlone(older, gid, branches)
-    for (const { gid } of hidden) await expectHidden(older, gid, branches)
+    for (const { gid } of hidden) await expectHidden(older, gid, branches, TWO_ACTIONS)
+    for (const { gid } of planned) await expectHidden(older, gid, branches, ONE_PLAN)
     const refused = await submit(older.url, handingOn('newer-refused', branches.url))
     expect(refused).toMatchObject({ type: 'problem', status: 422 })
     expect(await older.stop()).toMatchObject({ code: 0 })
 
     const again = await start()
-    const left = [...newer, ...trailed, ...hidden]
+    const left = [...newer, ...trailed, ...planned, ...hidden]
     const views = await Promise.all(left.map(({ gid }) => untilFinal(gid, at(again))))
     late.open()
     expect(views.map(({ status, epoch }) => [status, epoch])).toEqual(left.map(() => ['succeeded', 2]))
     expect([...ended, ...views].flatMap((each) => auditEffects(branches.ledger, each))).toEqual([])
     expect(views.slice(0, SAGAS).flatMap((each) => findWrongValues(each, branches))).toEqual([])
+    for (const { result } of views.slice(2 * SAGAS, 3 * SAGAS)) expect(result).toBe('planned')
     for (const { trail = [] } of views.slice(SAGAS, 2 * SAGAS))
       expect(trail.map(({ command }) => command)).toEqual(['pause', 'resume'])
     for (const { gid } of named) expect(await view(again.url, gid)).toMatchObject({ view: { gid, ...WORDS } })
@@ -97,8 +109,9 @@ export async function proveOlderNode({
     const isOfRecord = (line: string) => line.includes(CANNOT_BE_READ)
     expect(older.errors.filter(isOfRecord)).toHaveLength(2 * SAGAS)
     const others = older.errors.filter((line) => !isOfRecord(line))
-    for (const line of others) expect(line).toMatch(/named-\d+/)
-    expect(others.length > 0).toBe(hidesNamed)
+    const hiddenGids = hidesNamed ? /(named|planned)-\d+/ : /planned-\d+/
+    for (const line of others) expect(line).toMatch(hiddenGids)
+    expect(others.some((line) => /named-\d+/.test(line))).toBe(hidesNamed)
   } finally {
     await Promise.all(nodes.map((node) => (node.isAlive ? node.kill() : undefined)))
     await branches.stop()
@@ -131,6 +144,20 @@ function handingOn(gid: string, service: string, hasPivot = false): NamedRequest
   }
 }
 
+/** A workflow whose plan is one call. It has the sixth format. */
+function plannedCall(gid: string, service: string): NamedRequest {
+  const retry = { initialMs: 50, capMs: 500 }
+  return {
+    gid,
+    kind: 'workflow',
+    workflow: 'one-call',
+    handler: `${service}/plan`,
+    input: gid,
+    grants: 0,
+    retry,
+  }
+}
+
 function at({ url }: NodeProcess) {
   return { pickUrl: () => url, counts: new AnswerCounts() }
 }
@@ -141,21 +168,24 @@ async function expectLeftAlone(older: NodeProcess, gid: string, branches: Branch
   expect(seen).toMatchObject({ view: { gid, status: 'submitted', epoch: 1, attention: NEWER, branches: [] } })
   expect(await abort(older.url, gid)).toMatchObject({ type: 'problem', status: 500 })
   expect(await view(older.url, gid)).toEqual(seen)
-  expect(branches.calls(gid).map(({ branchId, epoch }) => [branchId, epoch])).toEqual([
-    ['01', 1],
-    ['02', 1],
-  ])
+  expect(listSeen(gid, branches)).toEqual(TWO_ACTIONS)
 }
 
-/** An older node cannot even show a row of a newer layout. */
-async function expectHidden(older: NodeProcess, gid: string, branches: BranchService): Promise<void> {
+/** An older node cannot even show a row of a newer layout or kind. */
+async function expectHidden(
+  older: NodeProcess,
+  gid: string,
+  branches: BranchService,
+  calls: readonly SeenCall[],
+): Promise<void> {
   for (const ask of [view, abort]) {
     expect(await ask(older.url, gid)).toEqual({ type: 'problem', status: 500, code: 'SAGA_INTERNAL' })
   }
-  expect(branches.calls(gid).map(({ branchId, epoch }) => [branchId, epoch])).toEqual([
-    ['01', 1],
-    ['02', 1],
-  ])
+  expect(listSeen(gid, branches)).toEqual(calls)
+}
+
+function listSeen(gid: string, branches: BranchService): readonly SeenCall[] {
+  return branches.calls(gid).map(({ op, branchId, epoch }) => [op, branchId, epoch])
 }
 
 function findWrongValues({ gid }: TransactionView, branches: BranchService): string[] {
