@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 import { ALONE_FILES } from './testing/run/alone-files.ts'
 import { LongestFirst } from './testing/run/longest-first.ts'
 import { QUIET_FILES } from './testing/run/quiet-files.ts'
-import { QUICK_SERVER_FILES, THOROUGH_FILES } from './testing/run/thorough-files.ts'
+import { QUICK_BROWSER_FILES, QUICK_SERVER_FILES, THOROUGH_FILES } from './testing/run/thorough-files.ts'
 
 /** Hundreds of processes are started, which read the same modules: with it each takes half of the time. */
 const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/counterstep') }
@@ -49,7 +49,7 @@ const onServers = [
   'testing/system/servers/**/*.test.ts',
 ]
 
-/** `quick`: those of `npm test`; `rest`: those that it leaves out; undefined: all. */
+/** `quick`: those of `npm test`; `rest`: those that it leaves out or may have skipped; undefined: all. */
 const selection = process.env.TEST_SELECTION
 
 /** Answers what a project includes and excludes, by which tests are wanted. */
@@ -57,16 +57,15 @@ function select(include: readonly string[], excluded: readonly string[]) {
   if (selection === 'quick') return { include: [...include], exclude: [...excluded, ...THOROUGH_FILES] }
   if (selection !== 'rest') return { include: [...include], exclude: [...excluded] }
   // A file is of the rest if both lists have it, which globs alone cannot say.
-  const thorough = globSync(THOROUGH_FILES as string[], { cwd: import.meta.dirname })
+  const patterns = [...THOROUGH_FILES, ...QUICK_BROWSER_FILES]
+  const thorough = globSync(patterns, { cwd: import.meta.dirname })
   const wanted = thorough.filter((path) => include.some((pattern) => matchesGlob(path, pattern)))
   return { include: wanted, exclude: [...excluded] }
 }
 
 /** The same for files on servers, where the shorter list is of those that `npm test` runs. */
 function selectOnServers(include: readonly string[], excluded: readonly string[]) {
-  if (selection === 'quick') return { include: [...QUICK_SERVER_FILES], exclude: [...excluded] }
-  const more = selection === 'rest' ? QUICK_SERVER_FILES : []
-  return { include: [...include], exclude: [...excluded, ...more] }
+  return { include: selection === 'quick' ? [...QUICK_SERVER_FILES] : [...include], exclude: [...excluded] }
 }
 
 export default defineConfig({

@@ -5,7 +5,7 @@
  */
 export const THOROUGH_FILES: readonly string[] = [
   'bench/test/**/*.test.ts',
-  // The jobs on SQLite are also in `npm test`, where Chromium is there.
+  // The jobs on SQLite are among the files below.
   'testing/browser/!(job-developer|job-operator).test.ts',
   // These crash points, of writes beside the status, are also in `npm test`.
   'testing/chaos/test/**/!(crash-points-of-stages).test.ts',
@@ -43,7 +43,17 @@ export const THOROUGH_FILES: readonly string[] = [
   'testing/system/security/readers.test.ts',
 ]
 
-/** The files on database servers that `npm test` runs too, where it finds such a server. */
+/**
+ * The short files with a browser that `npm test` runs where it finds one. `npm run test:all` installs one, and runs them again, so
+ * that they have run on a machine that was new.
+ */
+export const QUICK_BROWSER_FILES: readonly string[] = [
+  'packages/console/test/screens.test.ts',
+  'testing/browser/job-developer.test.ts',
+  'testing/browser/job-operator.test.ts',
+]
+
+/** The same for the files on database servers. */
 export const QUICK_SERVER_FILES: readonly string[] = [
   'packages/store-redis/test/random-run.test.ts',
   'sdk/test/servers/redis-barrier.test.ts',

@@ -7,7 +7,7 @@ import { type FixtureServer, startFixtureServer } from './fixture/fixture-server
 import { LONG_GID } from './fixture/transactions.ts'
 
 const CHROMIUM = '/usr/bin/chromium'
-const isMissing = !existsSync(CHROMIUM) && process.env.CI === undefined
+const isMissing = !existsSync(CHROMIUM)
 
 const SIZES = [
   { width: 1280, height: 800 },
