@@ -20,9 +20,9 @@ export function toParsedUrl(url: URL, isWhole: boolean): ParsedUrl {
   return { originKey: url.origin, path: url.pathname, ownQuery, isWhole }
 }
 
-// These are DTM's words for the kinds, which its services and their barriers know. Only the handler of a workflow sees the
-// last one: for every other service the call of a workflow is one of a saga.
-const TRANS_TYPES = { saga: 'saga', tcc: 'tcc', message: 'msg', workflow: 'workflow' } as const
+// These are DTM's words for the kinds, which its services and their barriers know. Only the handler of a workflow sees
+// its word: for every other service the call of a workflow is one of a saga.
+const TRANS_TYPES = { saga: 'saga', tcc: 'tcc', message: 'msg', workflow: 'workflow', xa: 'xa' } as const
 
 /**
  * Builds the request target of one call. The identity of the call stands before the URL's own query, because some parsers

@@ -2,7 +2,12 @@ import type { BranchId, RetryPolicy } from '@counterstep/protocol'
 import type { Tags } from './ports/store.ts'
 
 /** The work of a transaction: the request with its defaults filled in. It never changes after the accept. */
-export type Definition = SagaDefinition | TccDefinition | MessageDefinition | WorkflowDefinition
+export type Definition =
+  | SagaDefinition
+  | TccDefinition
+  | XaDefinition
+  | MessageDefinition
+  | WorkflowDefinition
 
 interface Common {
   readonly retry: RetryPolicy
@@ -78,6 +83,11 @@ export interface TccDefinition extends Common {
   readonly deadlineMs: number
   /** Every branch call carries these. */
   readonly headers: Readonly<Record<string, string>>
+}
+
+/** The branches are transactions of databases that their services have prepared. They are registered as those of a TCC. */
+export interface XaDefinition extends Omit<TccDefinition, 'kind'> {
+  readonly kind: 'xa'
 }
 
 export interface MessageDefinition extends Common {
@@ -168,6 +178,14 @@ export interface TccBranch extends BranchTarget {
   readonly confirm: string
   readonly cancel: string
 }
+
+/** One URL gets both calls, each without a body. */
+export interface XaBranch extends BranchTarget {
+  readonly url: string
+}
+
+/** A branch that its client registers while the transaction is prepared. */
+export type RegisteredBranch = TccBranch | XaBranch
 
 export interface MessageBranch extends BranchTarget {
   readonly action: string

@@ -84,6 +84,7 @@ export type {
   MessageBranch,
   MessageCheck,
   MessageDefinition,
+  RegisteredBranch,
   RequestTemplate,
   SagaBranch,
   SagaDefinition,
@@ -92,6 +93,8 @@ export type {
   TraceContext,
   ValueReference,
   Wait,
+  XaBranch,
+  XaDefinition,
 } from './definition.ts'
 export { AssertionError, assert, StoreUnavailableError } from './errors.ts'
 export {
@@ -280,8 +283,10 @@ export type {
   Signal,
   TccTransaction,
   Transaction,
+  TwoPhaseTransaction,
   WorkflowStep,
   WorkflowTransaction,
+  XaTransaction,
 } from './transaction.ts'
 export {
   countBodyCharacters,

@@ -19,6 +19,8 @@ import type {
   TccBranch,
   TccDefinition,
   WorkflowDefinition,
+  XaBranch,
+  XaDefinition,
 } from './definition.ts'
 import { computeOnce } from './values/compute-once.ts'
 
@@ -27,7 +29,7 @@ import { computeOnce } from './values/compute-once.ts'
  * Each status has its own fields, and the types rule out all others: an aborting transaction has its abort decision, a
  * final one has the instant of its end.
  */
-export type Transaction = SagaTransaction | TccTransaction | MessageTransaction | WorkflowTransaction
+export type Transaction = SagaTransaction | TwoPhaseTransaction | MessageTransaction | WorkflowTransaction
 
 export type SagaTransaction = SagaCommon & (Submitted | Aborting | Ended)
 
@@ -36,6 +38,15 @@ export type SagaTransaction = SagaCommon & (Submitted | Aborting | Ended)
  * all of them are confirmed, or all are cancelled.
  */
 export type TccTransaction = TccCommon & (Prepared | Submitted | Aborting | Ended)
+
+/**
+ * The client calls the services while the transaction is prepared, and each of them prepares a transaction of its database. Then
+ * all of these are committed, or all are rolled back.
+ */
+export type XaTransaction = XaCommon & (Prepared | Submitted | Aborting | Ended)
+
+/** Its branches are registered while it is prepared, and get one of two calls after the decision. */
+export type TwoPhaseTransaction = TccTransaction | XaTransaction
 
 /**
  * It is prepared until its sender's database transaction is known to have
@@ -88,6 +99,14 @@ interface TccCommon extends Identity {
   /** They stand in the order in which they were registered. */
   readonly registered: readonly TccBranch[]
   readonly branches: readonly TccBranchProgress[]
+}
+
+interface XaCommon extends Identity {
+  readonly kind: 'xa'
+  readonly definition: XaDefinition
+  /** They stand in the order in which they were registered. */
+  readonly registered: readonly XaBranch[]
+  readonly branches: readonly XaBranchProgress[]
 }
 
 interface MessageCommon extends Identity {
@@ -232,14 +251,20 @@ export interface TccBranchProgress {
   readonly cancel: OpProgress
 }
 
+export interface XaBranchProgress {
+  readonly commit: OpProgress
+  readonly rollback: OpProgress
+}
+
 export interface MessageBranchProgress {
   readonly action: OpProgress
 }
 
 export type SagaOp = keyof SagaBranchProgress
 export type TccOp = keyof TccBranchProgress
+export type XaOp = keyof XaBranchProgress
 /** The ops that an orchestrator calls. A TCC's `try` is missing, because its client makes that call. */
-export type CalledOp = SagaOp | TccOp | 'msg' | 'plan'
+export type CalledOp = SagaOp | TccOp | XaOp | 'msg' | 'plan'
 
 /**
  * `calling`: it was sent, and no answer is known. `waiting`: it is called again at `nextAt`, or now if there is none.
@@ -294,6 +319,7 @@ export const EARLIER = -1
 export const IDLE: OpProgress = { state: 'idle', attempts: 0, failures: 0, waits: 0 }
 export const UNTOUCHED: SagaBranchProgress = { action: IDLE, compensate: IDLE }
 export const UNCONFIRMED: TccBranchProgress = { confirm: IDLE, cancel: IDLE }
+export const UNDECIDED: XaBranchProgress = { commit: IDLE, rollback: IDLE }
 export const UNDELIVERED: MessageBranchProgress = { action: IDLE }
 
 export type FinalTransaction = Extract<Transaction, { readonly finishedAt: number }>
@@ -307,9 +333,13 @@ export function hasStages({ branches }: Pick<SagaDefinition, 'branches'>): boole
   return branches.some(({ wait, role }) => wait !== undefined || role !== undefined)
 }
 
-/** Returns the branches as they are to be called. For a TCC these are the ones registered so far. */
+export function isTwoPhase(transaction: Transaction): transaction is TwoPhaseTransaction {
+  return transaction.kind === 'tcc' || transaction.kind === 'xa'
+}
+
+/** Returns the branches as they are to be called. For a TCC and for XA these are the ones registered so far. */
 export function getBranchTargets(transaction: Transaction): readonly BranchTarget[] {
-  if (transaction.kind === 'tcc') return transaction.registered
+  if (isTwoPhase(transaction)) return transaction.registered
   return transaction.kind === 'workflow'
     ? listStepBranches(transaction.steps)
     : transaction.definition.branches

@@ -1,6 +1,6 @@
 /** Builds TCCs and two-phase messages for the tests, and the core's events that happen to them. */
 import type { BranchId, Gid, Result } from '@counterstep/protocol'
-import type { MessageDefinition, TccBranch, TccDefinition } from '../src/definition.ts'
+import type { MessageDefinition, TccBranch, TccDefinition, XaBranch } from '../src/definition.ts'
 import type { BranchAnswer } from '../src/ports/ports.ts'
 import type { CallKey, Command, TransactionEffect, TransactionEvent } from '../src/rules/events.ts'
 import {
@@ -10,7 +10,9 @@ import {
   type TccTransaction,
   type Transaction,
   UNCONFIRMED,
+  UNDECIDED,
   UNDELIVERED,
+  type XaTransaction,
 } from '../src/transaction.ts'
 import { type Answered, buildAnswer, CREATED_AT, RETRY } from './sagas.ts'
 import { transition } from './transition.ts'
@@ -76,6 +78,24 @@ export function buildTcc(
     },
     registered: Array.from({ length: count }, (_, position) => tccBranchAt(position, branch)),
     branches: Array.from({ length: count }, () => UNCONFIRMED),
+  }
+}
+
+export function xaBranchAt(position: number): XaBranch {
+  const { confirm: _confirm, cancel: _cancel, ...target } = tccBranchAt(position)
+  return { ...target, body: '', url: `http://bank.test/${target.id}` }
+}
+
+/** Builds a prepared XA with this many branches. */
+export function buildXa(count: number): XaTransaction {
+  const { definition, registered: _registered, branches: _branches, ...rest } = buildTcc(0)
+  return {
+    ...rest,
+    kind: 'xa',
+    status: 'prepared',
+    definition: { ...definition, kind: 'xa' },
+    registered: Array.from({ length: count }, (_, position) => xaBranchAt(position)),
+    branches: Array.from({ length: count }, () => UNDECIDED),
   }
 }
 

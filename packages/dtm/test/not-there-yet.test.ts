@@ -33,7 +33,7 @@ describe('prepareWorkflow', () => {
     expect(answer).toEqual({
       status: 501,
       type: 'text/plain; charset=utf-8',
-      body: 'error: workflows are not there yet: sagas, TCC and two-phase messages over HTTP are',
+      body: 'error: workflows are not there yet: sagas, TCC, XA and two-phase messages over HTTP are',
     })
     expect(() => asGo(answer.body)).toThrow(SyntaxError)
   })

@@ -55,7 +55,8 @@ export function buildBranchCall(
   if (transaction.kind === 'workflow') return buildWorkflowCall(transaction, call, common, timeoutMsMax)
   const target = getBranchTargets(transaction)[call.branch]
   assert(target !== undefined, 'a call without a target')
-  const submitted = definition.kind === 'tcc' ? { ...definition.headers, ...target.headers } : target.headers
+  const isRegistered = definition.kind === 'tcc' || definition.kind === 'xa'
+  const submitted = isRegistered ? { ...definition.headers, ...target.headers } : target.headers
   const {
     body = target.body,
     contentType = target.contentType,
@@ -65,8 +66,8 @@ export function buildBranchCall(
   const built: BranchCall = {
     ...common,
     branchId: target.id,
-    // DTM does the same, and an empty body has no content to post.
-    method: body === '' && common.wordsCount ? 'GET' : 'POST',
+    // DTM does the same: an empty body has no content to post, and only XA posts it all the same.
+    method: body === '' && common.wordsCount && kind !== 'xa' ? 'GET' : 'POST',
     url,
     body,
     contentType,

@@ -2,9 +2,9 @@ import type {
   DurabilityClass,
   ListCursor,
   ListQuery,
+  RegisteredBranch,
   StoreStats,
   Submission,
-  TccBranch,
   Transaction,
 } from '@counterstep/core'
 import type {
@@ -131,13 +131,13 @@ export interface EngineApi {
     caller?: string,
   ): Promise<{ readonly items: readonly TransactionSummary[]; readonly cursor?: ListCursor }>
   /**
-   * Adds a branch to a prepared TCC, before the client tries it. A repeat with the same content changes nothing.
+   * Adds a branch to a prepared TCC, before the client tries it, or to a prepared XA. A repeat with the same content changes nothing.
    * It throws InvalidRequestError, SAGA_UNKNOWN_GID, SAGA_NOT_PREPARED, SAGA_WRONG_KIND, SAGA_BRANCH_CONFLICT and
    * SAGA_TOO_MANY_BRANCHES. Where a command names a large transaction, different `caller`s take turns, and it throws
    * SAGA_OVER_CAPACITY when its turn does not come in time. Without a caller it waits for no turn.
    */
   registerBranch(gid: Gid, body: unknown, caller?: string): Promise<TransactionView>
-  addBranch(gid: Gid, branch: TccBranch, caller?: string): Promise<TransactionView>
+  addBranch(gid: Gid, branch: RegisteredBranch, caller?: string): Promise<TransactionView>
   /** Confirms a prepared TCC or delivers a prepared message. A repeat changes nothing. It throws SAGA_NOT_PREPARED. */
   submitPrepared(gid: Gid, options?: CommandOptions): Promise<TransactionView>
   /**

@@ -12,12 +12,12 @@ import {
   parseRegistration,
   parseSignal,
   parseSubmission,
+  type RegisteredBranch,
   readTraceContext,
   type StoreStats,
   StoreUnavailableError,
   type Submission,
   type SubmissionDefaults,
-  type TccBranch,
   type Transaction,
   toListed,
 } from '@counterstep/core'
@@ -28,6 +28,7 @@ import {
   isCounterstepError,
   isFinalStatus,
   type NamesView,
+  OPEN_KINDS,
   type OverviewView,
   type ProblemsView,
   type ServicesView,
@@ -112,8 +113,10 @@ export abstract class Requests implements EngineApi {
   }
 
   protected take(given: Submission, options: SubmitOptions): Promise<SubmitView> {
-    const idFault = this.#refuseUnplain(given.gid, getNamedBranches(given.definition))
-    if (idFault !== undefined) return Promise.reject(idFault)
+    const fault =
+      this.#refuseNewKind(given.definition) ??
+      this.#refuseUnplain(given.gid, getNamedBranches(given.definition))
+    if (fault !== undefined) return Promise.reject(fault)
     const gid = given.gid ?? this.assembly.ids.gid()
     // A caller that waits is told durable states only.
     const ack = (options.waitMs ?? 0) > 0 ? 'durable' : given.ack
@@ -126,6 +129,13 @@ export abstract class Requests implements EngineApi {
     return this.#submitAndWait(submission, options, () =>
       traceAccept(span, () => this.#accept(submission, options, given.gid !== undefined)),
     )
+  }
+
+  /** A host of another dialect builds its definitions itself. */
+  #refuseNewKind({ kind }: Definition): InvalidRequestError | undefined {
+    if (this.assembly.settings.acceptNewKinds || OPEN_KINDS.some((open) => open === kind)) return undefined
+    const message = `${kind} is accepted only where new kinds are (--accept-new-kinds)`
+    return new InvalidRequestError([{ code: 'SAGA_KIND_UNSUPPORTED', path: '/kind', message }])
   }
 
   #refuseUnplain(
@@ -301,7 +311,7 @@ export abstract class Requests implements EngineApi {
     return await this.addBranch(gid, parsed.branch, caller)
   }
 
-  addBranch(gid: Gid, branch: TccBranch, caller?: string): Promise<TransactionView> {
+  addBranch(gid: Gid, branch: RegisteredBranch, caller?: string): Promise<TransactionView> {
     const idFault = this.#refuseUnplain(undefined, [branch])
     if (idFault !== undefined) return Promise.reject(idFault)
     return this.#command(gid, { type: 'register-asked', branch }, caller)

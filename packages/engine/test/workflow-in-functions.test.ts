@@ -49,7 +49,7 @@ it('Functions plan a workflow and call its steps, from one invocation to the nex
 
 it('A function accepts none unless its settings say so', async () => {
   const fixture = new Fixture()
-  const api = new FunctionNode(fixture, 'api')
+  const api = new FunctionNode(fixture, 'api', { acceptNewKinds: false })
   const refused = api.engine.during(20_000, () => api.engine.submit(ORDER))
   expect(await readCode(refused)).toBe('SAGA_KIND_UNSUPPORTED')
   expect(await fixture.rows()).toBe(0)

@@ -1,4 +1,4 @@
-import type { AbortView, OpView, TransactionView } from '@counterstep/protocol'
+import { type AbortView, isUndo, type OpView, type TransactionView } from '@counterstep/protocol'
 import { adviseOn } from './advise-on.ts'
 import { describeNamedOutcome, describeOutcome } from './describe-outcome.ts'
 import { describeProblem } from './describe-problem.ts'
@@ -79,10 +79,6 @@ function describeKept({ branches }: TransactionView): string {
   const names = kept.slice(0, KEPT_NAMED_MAX).map(({ id, stepId = id }) => stepId)
   const more = kept.length > KEPT_NAMED_MAX ? `, and ${kept.length - KEPT_NAMED_MAX} more` : ''
   return ` What has no undo stays as it was done: ${names.join(', ')}${more}.`
-}
-
-function isUndo(op: OpView['op']): boolean {
-  return op === 'compensate' || op === 'cancel'
 }
 
 function describePause({ paused }: TransactionView, formatTime: (at: number) => string): Explanation {
@@ -167,7 +163,7 @@ function describeAfter(view: TransactionView, op: OpView): string {
 function isOpen({ status }: TransactionView, { op, state }: OpView): boolean {
   if (state === 'succeeded' || state === 'failed') return false
   if (status === 'aborting') return isUndo(op) && state !== 'idle'
-  return op !== 'compensate' && op !== 'cancel'
+  return !isUndo(op)
 }
 
 function describeProgress(view: TransactionView, settled: Settled): Explanation {

@@ -8,6 +8,8 @@ const NOUNS: Readonly<Record<Op, string>> = {
   cancel: 'the cancel',
   msg: 'the query-back',
   plan: 'the plan call',
+  commit: 'the commit',
+  rollback: 'the rollback',
 }
 
 /** Names an op of a branch in a sentence: `the compensation of debit`. */

@@ -213,12 +213,24 @@ export type {
   WorkflowSubmitRequest,
   WorkflowView,
 } from './wire.ts'
-export type { EntryType, FinalStatus, Kind, Op, OpenKind, Result, Status, UnfinishedStatus } from './words.ts'
+export type {
+  EntryType,
+  FinalStatus,
+  Kind,
+  NativeKind,
+  Op,
+  OpenKind,
+  Result,
+  Status,
+  UnfinishedStatus,
+} from './words.ts'
 export {
   ENTRY_TYPES,
   FINAL_STATUSES,
   isFinalStatus,
+  isUndo,
   KINDS,
+  NATIVE_KINDS,
   OPEN_KINDS,
   OPS,
   RESULTS,

@@ -1,5 +1,5 @@
 /** Lists the kinds of transaction. ARCHITECTURE.md says what a new one takes. */
-export const KINDS = ['saga', 'tcc', 'message', 'workflow'] as const
+export const KINDS = ['saga', 'tcc', 'message', 'workflow', 'xa'] as const
 export type Kind = (typeof KINDS)[number]
 /**
  * Lists the kinds that every submit may have. The others are only read: a release that reads a kind goes out before the one
@@ -7,6 +7,9 @@ export type Kind = (typeof KINDS)[number]
  */
 export const OPEN_KINDS = ['saga', 'tcc', 'message'] as const
 export type OpenKind = (typeof OPEN_KINDS)[number]
+/** Lists the kinds that the native API accepts, where new kinds are accepted. The others come by DTM's API alone. */
+export const NATIVE_KINDS = ['saga', 'tcc', 'message', 'workflow'] as const
+export type NativeKind = (typeof NATIVE_KINDS)[number]
 
 export const UNFINISHED_STATUSES = ['prepared', 'submitted', 'aborting'] as const
 export const FINAL_STATUSES = ['succeeded', 'failed', 'stopped'] as const
@@ -21,10 +24,18 @@ export type Status = UnfinishedStatus | FinalStatus
 
 /**
  * Each op is one kind of call to a branch. `msg` is the query-back of a message, and `plan` asks the code of a workflow what
- * comes next.
+ * comes next. `commit` and `rollback` end the prepared database transaction of a branch of XA.
  */
-export const OPS = ['action', 'compensate', 'try', 'confirm', 'cancel', 'msg', 'plan'] as const
+export const OPS = [
+  ...(['action', 'compensate', 'try', 'confirm', 'cancel', 'msg', 'plan'] as const),
+  ...(['commit', 'rollback'] as const),
+] as const
 export type Op = (typeof OPS)[number]
+
+/** Tells whether an op takes back what another one did. */
+export function isUndo(op: Op): boolean {
+  return op === 'compensate' || op === 'cancel' || op === 'rollback'
+}
 
 /**
  * Lists the results of a branch call. A timeout, a reset, a 5xx and every other answer is `unknown`, which never counts

@@ -2,14 +2,14 @@ import type { Op } from '@counterstep/protocol'
 import { BranchFailure } from '../branch/branch-errors.ts'
 
 /**
- * An op that a branch handler can serve: every one but the query-back of a message and the plan of a workflow.
+ * An op that a branch handler can serve: every one but the query-back of a message, the plan of a workflow, and those of XA, which DTM's own clients serve.
  *
  * @example
  * ```ts
  * const ops: readonly BranchOp[] = ['confirm', 'cancel']
  * ```
  */
-export type BranchOp = Exclude<Op, 'msg' | 'plan'>
+export type BranchOp = Exclude<Op, 'msg' | 'plan' | 'commit' | 'rollback'>
 
 const BRANCH_OPS: { readonly [op in BranchOp]: true } = {
   action: true,

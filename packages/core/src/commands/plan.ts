@@ -13,7 +13,13 @@ import { CONFIRMATION } from '../rules/operator-ops.ts'
 import { withoutPause } from '../rules/pause.ts'
 import type { Rules } from '../rules/rules.ts'
 import { textHash } from '../text-hash.ts'
-import { getBranchTargets, isFinal, type SagaTransaction, type Transaction } from '../transaction.ts'
+import {
+  getBranchTargets,
+  isFinal,
+  isTwoPhase,
+  type SagaTransaction,
+  type Transaction,
+} from '../transaction.ts'
 import type { CommandRefusal } from './refuse-command.ts'
 import { findRefusal } from './refuse-command.ts'
 
@@ -91,9 +97,9 @@ function playOut(rules: Rules, commanded: Transaction, now: number): Played {
       continue
     }
     const wake = effects.find((effect) => effect.type === 'wake-at')
-    // A prepared TCC waits for its client, and what is parked waits for a person.
+    // A prepared TCC or XA waits for its client, and what is parked waits for a person.
     const isStuck = wake?.type !== 'wake-at' || wake.at >= PARKED_OP_AT || wake.at <= at
-    if (isStuck || (next.kind === 'tcc' && next.status === 'prepared')) break
+    if (isStuck || (isTwoPhase(next) && next.status === 'prepared')) break
     at = wake.at
   }
   return { steps, end: next }

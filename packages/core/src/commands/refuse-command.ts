@@ -4,7 +4,7 @@
  * decided, even a registered one, because its client must not try it any more.
  */
 import { BODY_BYTES_MAX, BRANCHES_MAX, SIGNALS_KEPT_BYTES_MAX, SIGNALS_KEPT_MAX } from '@counterstep/protocol'
-import type { TccBranch } from '../definition.ts'
+import type { RegisteredBranch } from '../definition.ts'
 import { findEntry } from '../record/trail.ts'
 import type { Command } from '../rules/events.ts'
 import { isGiven, type OperatorRefusal, refuseGiven } from '../rules/operator-commands.ts'
@@ -17,10 +17,11 @@ import { utf8Length } from '../submission/utf8-length.ts'
 import {
   hasSteps,
   isFinal,
+  isTwoPhase,
   type SagaTransaction,
   type Signal,
-  type TccTransaction,
   type Transaction,
+  type TwoPhaseTransaction,
   type WorkflowTransaction,
 } from '../transaction.ts'
 
@@ -49,7 +50,7 @@ export type Refusal =
 /** The refusals of operators' own commands stand with their rules. */
 export type CommandRefusal = Refusal | OperatorRefusal | 'plan-changed'
 
-/** These limits are for one TCC. They exist because each save writes all registered branches with their bodies. */
+/** These limits are for one TCC or XA. They exist because each save writes all registered branches with their bodies. */
 export const REGISTERED_MAX = BRANCHES_MAX
 export const REGISTERED_BYTES_MAX = BODY_BYTES_MAX
 
@@ -104,7 +105,7 @@ export function isDone(transaction: Transaction, command: Command): boolean {
   if (isGiven(command)) return findEntry(transaction, command.given.id) !== undefined
   switch (command.type) {
     case 'register-asked':
-      return transaction.kind === 'tcc' && isRegistered(transaction, command.branch)
+      return isTwoPhase(transaction) && isRegistered(transaction, command.branch)
     case 'submit-asked':
       return status === 'submitted' || status === 'succeeded'
     case 'signal-asked':
@@ -149,8 +150,8 @@ function findSignal(
   return standing.digest === digest ? 'same' : 'other'
 }
 
-function refuseBranch(transaction: Transaction, branch: TccBranch): Refusal | undefined {
-  if (transaction.kind !== 'tcc') return 'wrong-kind'
+function refuseBranch(transaction: Transaction, branch: RegisteredBranch): Refusal | undefined {
+  if (!isTwoPhase(transaction) || isForXa(branch) !== (transaction.kind === 'xa')) return 'wrong-kind'
   if (transaction.status !== 'prepared') return 'not-prepared'
   const standing = registeredAs(transaction, branch)
   if (standing !== undefined) return isSame(standing, branch) ? undefined : 'branch-exists'
@@ -160,19 +161,26 @@ function refuseBranch(transaction: Transaction, branch: TccBranch): Refusal | un
   return bodyBytes([...transaction.registered, branch]) > REGISTERED_BYTES_MAX ? 'too-large' : undefined
 }
 
-function isRegistered(transaction: TccTransaction, branch: TccBranch): boolean {
+function isRegistered(transaction: TwoPhaseTransaction, branch: RegisteredBranch): boolean {
   const standing = registeredAs(transaction, branch)
   return standing !== undefined && isSame(standing, branch)
 }
 
-function bodyBytes(branches: readonly TccBranch[]): number {
+function isForXa(branch: RegisteredBranch): boolean {
+  return 'url' in branch
+}
+
+function bodyBytes(branches: readonly RegisteredBranch[]): number {
   return branches.reduce((sum, { body }) => sum + utf8Length(body, body.length), 0)
 }
 
-function registeredAs({ registered }: TccTransaction, { id }: TccBranch): TccBranch | undefined {
+function registeredAs(
+  { registered }: TwoPhaseTransaction,
+  { id }: RegisteredBranch,
+): RegisteredBranch | undefined {
   return registered.find((branch) => branch.id === id)
 }
 
-function isSame(a: TccBranch, b: TccBranch): boolean {
+function isSame(a: RegisteredBranch, b: RegisteredBranch): boolean {
   return canonicalJson({ ...a } as never) === canonicalJson({ ...b } as never)
 }

@@ -15,6 +15,7 @@ import {
   PLAN,
   someOp,
 } from '../rules/op-progress.ts'
+import { chooseOp } from '../rules/two-phase.ts'
 import { findLostAnswer } from '../rules/workflow-steps.ts'
 import { hasRested } from '../run/rest-mark.ts'
 import { isFinal, type OpProgress, type Transaction, type WorkflowTransaction } from '../transaction.ts'
@@ -108,9 +109,10 @@ function listAwaited(transaction: Transaction): readonly CallKey[] {
       const op = transaction.status === 'aborting' ? 'compensate' : 'action'
       return branches.map((branch) => ({ branch, op }))
     }
-    case 'tcc': {
+    case 'tcc':
+    case 'xa': {
       if (transaction.status === 'prepared') return []
-      const op = transaction.status === 'aborting' ? 'cancel' : 'confirm'
+      const op = chooseOp(transaction)
       return branches.map((branch) => ({ branch, op }))
     }
     case 'message':

@@ -13,6 +13,8 @@ export function findUrl(transaction: Transaction, { branch, op }: CallKey): stri
       const { confirm, cancel } = transaction.registered[branch] ?? {}
       return op === 'cancel' ? cancel : confirm
     }
+    case 'xa':
+      return transaction.registered[branch]?.url
     case 'message': {
       const { check, branches } = transaction.definition
       return branch === CHECK ? check?.url : branches[branch]?.action

@@ -7,6 +7,7 @@ import {
   buildMessage,
   buildPlainMessage,
   buildTcc,
+  buildXa,
   CHECK_AT,
   callsIn,
   folded,
@@ -14,6 +15,7 @@ import {
   register,
   STOP,
   SUBMIT,
+  xaBranchAt,
 } from '../../test/prepared.ts'
 import {
   after,
@@ -141,6 +143,7 @@ const tccs: fc.Arbitrary<Transaction> = fc
     checkpointMs: fc.constantFrom(0, 1_000),
   })
   .map(({ count, ...settings }) => buildTcc(count, settings))
+const xas: fc.Arbitrary<Transaction> = fc.nat(4).map(buildXa)
 const messages: fc.Arbitrary<Transaction> = fc
   .record({
     count: fc.integer({ min: 1, max: 4 }),
@@ -156,7 +159,7 @@ const messages: fc.Arbitrary<Transaction> = fc
 
 function chosenFor(transaction: Transaction, choice: Choice, now: number): TransactionEvent {
   const { kind, pick } = choice
-  if (kind < 12) return [SUBMIT, ABORT, register(transaction.branches.length)][kind % 3] ?? SUBMIT
+  if (kind < 12) return [SUBMIT, ABORT, registerAt(transaction)][kind % 3] ?? SUBMIT
   if (kind < 15) return RETRY_NOW
   if (kind < 16) return STOP
   if (kind < 20) return { type: 'claimed', epoch: transaction.epoch + 1, sentUnknown: kind % 2 === 0 }
@@ -171,8 +174,13 @@ function chosenFor(transaction: Transaction, choice: Choice, now: number): Trans
   return calls.length === 0 ? { type: 'time' } : { type: 'sent', calls }
 }
 
+function registerAt({ kind, branches }: Transaction): TransactionEvent {
+  const position = branches.length
+  return kind === 'xa' ? { type: 'register-asked', branch: xaBranchAt(position) } : register(position)
+}
+
 function listInFlight(transaction: Transaction): CallKey[] {
-  const ops = ['confirm', 'cancel', 'action'] as const
+  const ops = ['confirm', 'cancel', 'commit', 'rollback', 'action'] as const
   const all: CallKey[] = transaction.branches.flatMap((_, branch) => ops.map((op) => ({ branch, op })))
   all.push({ branch: CHECK_AT, op: 'msg' })
   return all.filter((call) => findOp(transaction, call)?.state === 'calling')
@@ -225,6 +233,7 @@ describe('a record', () => {
 
   it.each([
     ['a TCC', tccs],
+    ['XA', xas],
     ['a message', messages],
   ])('of %s goes on as the transaction itself would', (_, kinds) => {
     const seen = new Set<string>()
@@ -250,7 +259,7 @@ describe('a record', () => {
       }),
       { numRuns: 300 },
     )
-    const aborting = _ === 'a TCC' ? ['aborting'] : []
+    const aborting = _ === 'a message' ? [] : ['aborting']
     expect([...seen].sort()).toEqual([...aborting, 'failed', 'prepared', 'stopped', 'submitted', 'succeeded'])
   })
 
@@ -430,6 +439,7 @@ describe('a corrupted record of a prepared kind', () => {
       tcc,
       { progress: `{"r":[${branch.replace('"cancel"', '"no"')}]}` },
     ],
+    ['a branch of a TCC for XA', buildXa(1), { progress: `{"r":[${branch}]}` }],
     ['a TCC without a deadline', tcc, { definition: '{"kind":"tcc","retry":{},"headers":{}}' }],
     ['a confirm that is a number', tcc, { progress: `{"r":[${branch}],"b":[{"f":7}]}` }],
     ['a cancel of an unknown state', tcc, { progress: `{"r":[${branch}],"b":[{"x":{"state":"no"}}]}` }],

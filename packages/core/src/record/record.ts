@@ -11,7 +11,14 @@ import {
   readSlot,
   type Status,
 } from '@counterstep/protocol'
-import type { CompensationContent, Definition, MessageCheck, TccBranch } from '../definition.ts'
+import type {
+  CompensationContent,
+  Definition,
+  MessageCheck,
+  RegisteredBranch,
+  TccBranch,
+  XaBranch,
+} from '../definition.ts'
 import { AssertionError, assert } from '../errors.ts'
 import type { StoredTransaction } from '../ports/store.ts'
 import { hasEnded, isSeal } from '../rules/workflow-steps.ts'
@@ -23,6 +30,7 @@ import {
   hasStages,
   hasSteps,
   IDLE,
+  isTwoPhase,
   type LocalStep,
   type MessageBranchProgress,
   type OpProgress,
@@ -32,21 +40,23 @@ import {
   type TccBranchProgress,
   type Transaction,
   UNCONFIRMED,
+  UNDECIDED,
   UNDELIVERED,
   UNTOUCHED,
   type WorkflowStep,
   type WorkflowTransaction,
+  type XaBranchProgress,
 } from '../transaction.ts'
 import { isByHand, isListOfEdits, isPause, isTrail } from './operator-record.ts'
 
 /** The newest format that this code reads. It is raised when older code could not read what this code writes. */
-export const FORMAT = 7
+export const FORMAT = 8
 
 /**
  * Returns the oldest format that has such a record. The first format has sagas without `wordsCount`, the third one added
  * values, and the fourth one waits and roles. The fifth one has what operators commanded: older code would drop the trail
  * with its next save, call what is paused, and send the old request in place of an edited one. The sixth
- * one has workflows, and the seventh one their later generations: older code would give slots a second time.
+ * one has workflows, the seventh one their later generations: older code would give slots a second time. The eighth one has XA.
  */
 export function toFormat({
   definition,
@@ -57,6 +67,7 @@ export function toFormat({
   Partial<Pick<WorkflowTransaction, 'generation' | 'plan'>>): number {
   if (definition.kind === 'workflow')
     return generation === undefined && plan?.continueWith === undefined ? 6 : 7
+  if (definition.kind === 'xa') return 8
   if (trail !== undefined) return 5
   if (definition.kind === 'saga' && hasStages(definition)) return 4
   if (definition.kind === 'saga' && definition.values !== undefined) return 3
@@ -67,8 +78,8 @@ export function toFormat({
 interface ProgressRecord {
   /** The branches up to the last one that has progress. */
   readonly b?: readonly BranchRecord[] | undefined
-  /** The branches that a TCC's client has registered. */
-  readonly r?: readonly TccBranch[] | undefined
+  /** The branches that the client of a TCC or of XA has registered. */
+  readonly r?: readonly RegisteredBranch[] | undefined
   /** The query-back of a message. */
   readonly q?: OpRecord | undefined
   /** The instant of the mark of no return. */
@@ -100,9 +111,9 @@ interface BranchRecord {
   readonly a?: OpRecord | undefined
   /** compensate */
   readonly c?: OpRecord | undefined
-  /** confirm */
+  /** confirm, or commit */
   readonly f?: OpRecord | undefined
-  /** cancel */
+  /** cancel, or rollback */
   readonly x?: OpRecord | undefined
 }
 
@@ -124,7 +135,7 @@ export function encodeProgress(transaction: Transaction): string {
   const touched = branches.slice(0, branches.findLastIndex(isTouched) + 1)
   const record: ProgressRecord = {
     b: touched.length === 0 ? undefined : touched,
-    r: transaction.kind === 'tcc' && transaction.registered.length > 0 ? transaction.registered : undefined,
+    r: isTwoPhase(transaction) && transaction.registered.length > 0 ? transaction.registered : undefined,
     q: transaction.kind === 'message' ? encodeOp(transaction.check) : undefined,
     n: hasSteps(transaction) ? transaction.noReturnAt : undefined,
     s: hasSteps(transaction) ? transaction.signals : undefined,
@@ -169,6 +180,11 @@ function encodeBranches(transaction: Transaction): readonly BranchRecord[] {
       return transaction.branches.map(({ confirm, cancel }) => ({
         f: encodeOp(confirm),
         x: encodeOp(cancel),
+      }))
+    case 'xa':
+      return transaction.branches.map(({ commit, rollback }) => ({
+        f: encodeOp(commit),
+        x: encodeOp(rollback),
       }))
     case 'message':
       return transaction.branches.map(({ action }) => ({ a: encodeOp(action) }))
@@ -249,7 +265,11 @@ function decodeKind(
     }
     case 'tcc': {
       const branches = r.map((_, position) => decodeTccBranch(b[position]))
-      return { kind: definition.kind, definition, registered: r, branches }
+      return { kind: definition.kind, definition, registered: r as readonly TccBranch[], branches }
+    }
+    case 'xa': {
+      const branches = r.map((_, position) => decodeXaBranch(b[position]))
+      return { kind: definition.kind, definition, registered: r as readonly XaBranch[], branches }
     }
     case 'message': {
       const { kind } = definition
@@ -289,6 +309,7 @@ function decodeKind(
 const STATUSES_OF: { readonly [kind in Transaction['kind']]: readonly Status[] } = {
   saga: ['submitted', 'aborting', 'succeeded', 'failed', 'stopped'],
   tcc: ['prepared', 'submitted', 'aborting', 'succeeded', 'failed', 'stopped'],
+  xa: ['prepared', 'submitted', 'aborting', 'succeeded', 'failed', 'stopped'],
   message: ['prepared', 'submitted', 'succeeded', 'failed', 'stopped'],
   workflow: ['submitted', 'aborting', 'succeeded', 'failed', 'stopped'],
 }
@@ -309,6 +330,10 @@ function decodeSagaBranch(record: BranchRecord | undefined): SagaBranchProgress 
 
 function decodeTccBranch(record: BranchRecord | undefined): TccBranchProgress {
   return record === undefined ? UNCONFIRMED : { confirm: decodeOp(record.f), cancel: decodeOp(record.x) }
+}
+
+function decodeXaBranch(record: BranchRecord | undefined): XaBranchProgress {
+  return record === undefined ? UNDECIDED : { commit: decodeOp(record.f), rollback: decodeOp(record.x) }
 }
 
 function decodeMessageBranch(record: BranchRecord | undefined): MessageBranchProgress {
@@ -349,7 +374,10 @@ function assertShape(definition: Definition, record: ProgressRecord): void {
     b.every((branch, position) => isOpenWait(definition, w, branch, position)),
     'an op is open that waits for nothing, or for ever',
   )
-  assert(Array.isArray(r) && r.every(isRegistered), 'a registered branch is not one')
+  assert(
+    Array.isArray(r) && r.every((branch) => isRegistered(branch, definition.kind)),
+    'a registered branch is not one',
+  )
   assert(Number.isInteger(n), 'the mark of no return is not an instant')
   assert(Array.isArray(s) && s.every(isSignal), 'a signal is not one')
   assert(
@@ -377,6 +405,7 @@ function hasBranches(definition: Definition): boolean {
         (definition.values === undefined || isListOfLists(definition.values.kept))
       )
     case 'tcc':
+    case 'xa':
       return Number.isInteger(definition.deadlineMs)
     case 'message':
       return (
@@ -520,10 +549,10 @@ function isListOfLists(value: unknown): boolean {
   return Array.isArray(value) && value.every(Array.isArray)
 }
 
-function isRegistered(value: unknown): boolean {
+function isRegistered(value: unknown, kind: Transaction['kind']): boolean {
   if (!isObject(value)) return false
-  const { id, confirm, cancel } = value as Partial<TccBranch>
-  return [id, confirm, cancel].every((text) => typeof text === 'string')
+  const { id, confirm, cancel, url } = value as Partial<TccBranch & XaBranch>
+  return (kind === 'xa' ? [id, url] : [id, confirm, cancel]).every((text) => typeof text === 'string')
 }
 
 function isSignal(value: unknown): boolean {

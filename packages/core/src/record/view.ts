@@ -14,7 +14,7 @@ import type { SagaDefinition, Wait } from '../definition.ts'
 import { checkAt } from '../rules/message.ts'
 import { findOp, PARKED_OP_AT } from '../rules/op-progress.ts'
 import { deadlineAt } from '../rules/saga-effects.ts'
-import { tccDeadlineAt } from '../rules/tcc.ts'
+import { decisionDeadlineAt } from '../rules/two-phase.ts'
 import { isSeal, toSaga } from '../rules/workflow-steps.ts'
 import { getTraceId } from '../submission/read-trace-context.ts'
 import {
@@ -131,7 +131,7 @@ function viewInstants(
   transaction: Transaction,
 ): Partial<Pick<TransactionView, 'startAt' | 'deadlineAt' | 'checkAt'>> {
   const { kind, createdAt, definition } = transaction
-  if (kind === 'tcc') return { deadlineAt: tccDeadlineAt(transaction) }
+  if (kind === 'tcc' || kind === 'xa') return { deadlineAt: decisionDeadlineAt(transaction) }
   const start = definition.delayMs === undefined ? {} : { startAt: createdAt + definition.delayMs }
   if (kind === 'saga' || kind === 'workflow') {
     const deadline = deadlineAt(toSaga(transaction))
@@ -204,6 +204,8 @@ function viewAfter(transaction: Transaction, branch: number): string[] {
     case 'tcc':
       // Branches are called newest first, so each one waits for the one behind it in the list.
       return ids(branch + 1 < targets.length ? [branch + 1] : [])
+    case 'xa':
+      return ids(branch === 0 ? [] : [branch - 1])
     case 'message':
       return ids(transaction.definition.concurrent || branch === 0 ? [] : [branch - 1])
     case 'workflow':
@@ -230,6 +232,11 @@ function viewOps(transaction: Transaction, branch: number): OpView[] {
       const { confirm, cancel } = transaction.registered[branch] ?? {}
       const progress = transaction.branches[branch]
       return [viewOp('confirm', confirm, progress?.confirm), viewOp('cancel', cancel, progress?.cancel)]
+    }
+    case 'xa': {
+      const { url } = transaction.registered[branch] ?? {}
+      const progress = transaction.branches[branch]
+      return [viewOp('commit', url, progress?.commit), viewOp('rollback', url, progress?.rollback)]
     }
     case 'message':
       return [

@@ -43,7 +43,7 @@ export function newTransactionRow(
 
 /** Returns `prepared` where the client has a part to do first. */
 export function firstStatus(definition: Definition): 'prepared' | 'submitted' {
-  if (definition.kind === 'tcc') return 'prepared'
+  if (definition.kind === 'tcc' || definition.kind === 'xa') return 'prepared'
   return definition.kind === 'message' && definition.check !== undefined ? 'prepared' : 'submitted'
 }
 
@@ -52,7 +52,7 @@ export function firstStatus(definition: Definition): 'prepared' | 'submitted' {
  * A prepared transaction waits for its client.
  */
 export function waitsMs(definition: Definition, { holdMs }: Pick<RunSettings, 'holdMs'>): number | undefined {
-  if (definition.kind === 'tcc') return definition.deadlineMs
+  if (definition.kind === 'tcc' || definition.kind === 'xa') return definition.deadlineMs
   if (definition.kind === 'message' && definition.check !== undefined) return definition.check.afterMs
   const { delayMs = 0 } = definition
   if (delayMs <= holdMs) return undefined
@@ -82,6 +82,8 @@ export function newTransaction(
     }
     case 'tcc':
       return { ...common, kind: 'tcc', status: 'prepared', definition, registered: [], branches: [] }
+    case 'xa':
+      return { ...common, kind: 'xa', status: 'prepared', definition, registered: [], branches: [] }
     case 'message': {
       const branches = definition.branches.map(() => UNDELIVERED)
       return {

@@ -1,5 +1,5 @@
 import type { Actor, ByHandView, Op } from '@counterstep/protocol'
-import type { TccBranch } from '../definition.ts'
+import type { RegisteredBranch } from '../definition.ts'
 import type { BranchAnswer } from '../ports/ports.ts'
 import type { CalledOp, Edit, Signal } from '../transaction.ts'
 import type { RetryBounds } from './backoff.ts'
@@ -45,9 +45,9 @@ export type TransactionEvent =
 
 /** The commands that a client or an operator may give, on any node. */
 export type Command =
-  /** A TCC gets one more branch, which its client has not tried yet. */
-  | { readonly type: 'register-asked'; readonly branch: TccBranch }
-  /** The client has done its part of a prepared transaction, so a TCC is confirmed, or a message is delivered. */
+  /** A TCC gets one more branch, which its client has not tried yet, or XA one that is about to prepare. */
+  | { readonly type: 'register-asked'; readonly branch: RegisteredBranch }
+  /** The client has done its part of a prepared transaction, so a TCC is confirmed, XA is committed, or a message is delivered. */
   | { readonly type: 'submit-asked'; readonly given?: Given }
   | { readonly type: 'abort-asked'; readonly reason?: string; readonly given?: Given }
   /** A saga gets a signal that one of its branches waits for, or will wait for. */

@@ -12,8 +12,8 @@ const HUNG_OUTCOMES: ReadonlySet<string> = new Set(['timeout', 'connect-timeout'
 
 const OPS_OF_STATUS: Readonly<Record<string, readonly CallKey['op'][]>> = {
   prepared: ['msg'],
-  submitted: ['action', 'confirm'],
-  aborting: ['compensate', 'cancel'],
+  submitted: ['action', 'confirm', 'commit'],
+  aborting: ['compensate', 'cancel', 'rollback'],
 }
 
 /** Tells whether the last of so many attempts hung. `runs` tells of those that were answered. */

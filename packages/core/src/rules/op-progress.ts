@@ -72,6 +72,14 @@ export function mapOps(transaction: Transaction, map: (progress: OpProgress) => 
           cancel: map(cancel),
         })),
       }
+    case 'xa':
+      return {
+        ...transaction,
+        branches: transaction.branches.map(({ commit, rollback }) => ({
+          commit: map(commit),
+          rollback: map(rollback),
+        })),
+      }
     case 'message':
       return {
         ...transaction,
@@ -96,6 +104,8 @@ export function someOp(transaction: Transaction, test: (progress: OpProgress) =>
       return transaction.branches.some(({ action, compensate }) => test(action) || test(compensate))
     case 'tcc':
       return transaction.branches.some(({ confirm, cancel }) => test(confirm) || test(cancel))
+    case 'xa':
+      return transaction.branches.some(({ commit, rollback }) => test(commit) || test(rollback))
     case 'message':
       return test(transaction.check) || transaction.branches.some(({ action }) => test(action))
     case 'workflow':
@@ -316,6 +326,8 @@ export function listCalls(transaction: Transaction): readonly CallKey[] {
       return both('action', 'compensate')
     case 'tcc':
       return both('confirm', 'cancel')
+    case 'xa':
+      return both('commit', 'rollback')
     case 'message':
       return [{ branch: CHECK, op: 'msg' }, ...branches.map((branch) => ({ branch, op: 'action' as const }))]
     case 'workflow':

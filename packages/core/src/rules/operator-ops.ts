@@ -38,6 +38,7 @@ export function findNamedOp(transaction: Transaction, { branchId, op }: OpName):
 const OPS_OF: Readonly<Record<Transaction['kind'], readonly string[]>> = {
   saga: ['action', 'compensate'],
   tcc: ['confirm', 'cancel'],
+  xa: ['commit', 'rollback'],
   message: ['action', 'msg'],
   // Its steps are the code's, so what a person would say of them is not what the code has planned.
   workflow: [],
@@ -76,8 +77,9 @@ function isDue(
   switch (transaction.kind) {
     case 'saga':
       return isSagaOpDue(transaction, call, progress, command)
-    case 'tcc': {
-      const status = call.op === 'confirm' ? 'submitted' : 'aborting'
+    case 'tcc':
+    case 'xa': {
+      const status = call.op === 'confirm' || call.op === 'commit' ? 'submitted' : 'aborting'
       return (
         transaction.status === status || (command.type === 'edit-asked' && transaction.status === 'prepared')
       )

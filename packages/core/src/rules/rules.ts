@@ -8,8 +8,8 @@ import {
   isFinal,
   type MessageTransaction,
   type SagaTransaction,
-  type TccTransaction,
   type Transaction,
+  type TwoPhaseTransaction,
   type WorkflowTransaction,
 } from '../transaction.ts'
 import type { TransactionEvent } from './events.ts'
@@ -20,7 +20,7 @@ import { isPaused, pausedEffects } from './pause.ts'
 import { foldSaga } from './saga.ts'
 import { sagaEffects } from './saga-effects.ts'
 import { haveAllSucceeded } from './saga-graph.ts'
-import { foldTcc, tccEffects } from './tcc.ts'
+import { foldTwoPhase, twoPhaseEffects } from './two-phase.ts'
 import { foldWorkflow } from './workflow.ts'
 import { workflowEffects } from './workflow-effects.ts'
 import { isDone } from './workflow-steps.ts'
@@ -39,7 +39,8 @@ export const RULES: Rules = {
       case 'saga':
         return sagaEffects(transaction, now)
       case 'tcc':
-        return tccEffects(transaction, now)
+      case 'xa':
+        return twoPhaseEffects(transaction, now)
       case 'message':
         return messageEffects(transaction, now)
       case 'workflow':
@@ -53,7 +54,8 @@ function foldKind(transaction: Transaction, event: TransactionEvent, now: number
     case 'saga':
       return foldSaga(transaction, event, now)
     case 'tcc':
-      return foldTcc(transaction, event, now)
+    case 'xa':
+      return foldTwoPhase(transaction, event, now)
     case 'message':
       return foldMessage(transaction, event, now)
     case 'workflow':
@@ -78,7 +80,8 @@ export function assertValid(transaction: Transaction): void {
       assertValidSaga(transaction)
       break
     case 'tcc':
-      assertValidTcc(transaction)
+    case 'xa':
+      assertValidTwoPhase(transaction)
       break
     case 'message':
       assertValidMessage(transaction)
@@ -114,8 +117,11 @@ function assertValidSaga(saga: SagaTransaction): void {
   }
 }
 
-function assertValidTcc({ status, branches }: TccTransaction): void {
-  for (const { confirm, cancel } of branches) {
+function assertValidTwoPhase(transaction: TwoPhaseTransaction): void {
+  const { status, branches } = transaction
+  for (const progress of branches) {
+    const [confirm, cancel] =
+      'confirm' in progress ? [progress.confirm, progress.cancel] : [progress.commit, progress.rollback]
     assert(confirm.attempts === 0 || cancel.attempts === 0, 'a branch was both confirmed and cancelled')
     assert(status !== 'prepared' || confirm.attempts + cancel.attempts === 0, 'decided before the client was')
     assert(

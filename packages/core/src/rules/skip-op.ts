@@ -8,13 +8,13 @@ import {
   type MessageTransaction,
   type OpProgress,
   type SagaTransaction,
-  type TccTransaction,
   type Transaction,
 } from '../transaction.ts'
 import { succeedWithValues } from '../values/keep-values.ts'
 import type { CallKey } from './events.ts'
 import { withOp, withoutAttention, withoutNextAt } from './op-progress.ts'
 import { haveAllSucceeded } from './saga-graph.ts'
+import { finishDecided } from './two-phase.ts'
 
 export interface Skip {
   readonly call: CallKey
@@ -48,7 +48,10 @@ export function finishAfterSkip(transaction: Transaction, now: number): Transact
     case 'saga':
       return finishSaga(transaction, ended)
     case 'tcc':
-      return finishTcc(transaction, ended)
+    case 'xa':
+      return transaction.status === 'submitted' || transaction.status === 'aborting'
+        ? finishDecided(transaction, now)
+        : transaction
     case 'message':
       return transaction.status === 'submitted' && isDelivered(transaction)
         ? { ...withoutAttention(transaction), status: 'succeeded', ...ended }
@@ -65,14 +68,6 @@ function finishSaga(saga: SagaTransaction, ended: End): SagaTransaction {
     return { ...withoutAttention(saga), status: 'succeeded', ...ended }
   // The abort decision may not be durable yet, so its end is decided by the next step that finds it durable.
   return saga
-}
-
-function finishTcc(tcc: TccTransaction, ended: End): TccTransaction {
-  if (tcc.status === 'submitted' && tcc.branches.every(({ confirm }) => confirm.state === 'succeeded'))
-    return { ...withoutAttention(tcc), status: 'succeeded', ...ended }
-  if (tcc.status === 'aborting' && tcc.branches.every(({ cancel }) => cancel.state === 'succeeded'))
-    return { ...withoutAttention(tcc), status: 'failed', ...ended }
-  return tcc
 }
 
 function isDelivered({ branches }: MessageTransaction): boolean {

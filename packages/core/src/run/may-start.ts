@@ -13,6 +13,8 @@ const STATUS_FOR_OP: Readonly<Record<CallKey['op'], Status>> = {
   compensate: 'aborting',
   confirm: 'submitted',
   cancel: 'aborting',
+  commit: 'submitted',
+  rollback: 'aborting',
   msg: 'prepared',
   plan: 'submitted',
 }

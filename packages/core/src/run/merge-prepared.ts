@@ -5,22 +5,22 @@
  */
 import type { Status } from '@counterstep/protocol'
 import { mapOps, releaseOrphanedCall, retryNow, withoutAttention } from '../rules/op-progress.ts'
-import { foldTcc } from '../rules/tcc.ts'
-import { isFinal, type MessageTransaction, type TccTransaction } from '../transaction.ts'
+import { foldTwoPhase } from '../rules/two-phase.ts'
+import { isFinal, type MessageTransaction, type TwoPhaseTransaction } from '../transaction.ts'
 
 type Prepared<T> = Extract<T, { readonly status: 'prepared' }>
 type Unfinished<T> = T extends { readonly finishedAt: number } ? never : T
-type Two = TccTransaction | MessageTransaction
+type Two = TwoPhaseTransaction | MessageTransaction
 type Stopped = Extract<Two, { readonly status: 'stopped' }>
 
 /**
  * `durable` is the last status of ours that the store had. While it is prepared, no call has been made for a decision.
  */
-export function mergeTcc(
-  ours: TccTransaction,
-  stored: Unfinished<TccTransaction>,
+export function mergeTwoPhase(
+  ours: TwoPhaseTransaction,
+  stored: Unfinished<TwoPhaseTransaction>,
   durable: Status,
-): TccTransaction {
+): TwoPhaseTransaction {
   if (stored.status === 'prepared') return decideAgain(ours, stored)
   // Another node has decided, perhaps about branches that we do not know.
   if (durable === 'prepared')
@@ -43,7 +43,7 @@ export function mergeMessage(
 }
 
 /** Makes our refused decision again, so that it includes branches that were registered meanwhile. */
-function decideAgain(ours: TccTransaction, stored: Prepared<TccTransaction>): TccTransaction {
+function decideAgain(ours: TwoPhaseTransaction, stored: Prepared<TwoPhaseTransaction>): TwoPhaseTransaction {
   switch (ours.status) {
     case 'prepared':
       return stored
@@ -51,7 +51,7 @@ function decideAgain(ours: TccTransaction, stored: Prepared<TccTransaction>): Tc
       return stopOnTop(ours, stored)
     case 'submitted':
     case 'succeeded':
-      return foldTcc(stored, { type: 'submit-asked' }, ours.updatedAt).next
+      return foldTwoPhase(stored, { type: 'submit-asked' }, ours.updatedAt).next
     case 'aborting':
     case 'failed': {
       const abort = { ...ours.abort, branches: [...stored.branches.keys()] }

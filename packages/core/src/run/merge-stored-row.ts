@@ -8,9 +8,9 @@ import { decodeTransaction, FORMAT } from '../record/record.ts'
 import { retryNow, withoutAttention } from '../rules/op-progress.ts'
 import { giveUpAction } from '../rules/saga.ts'
 import { haveAllSucceeded } from '../rules/saga-graph.ts'
-import { isFinal, type SagaTransaction, type Transaction } from '../transaction.ts'
+import { isFinal, isTwoPhase, type SagaTransaction, type Transaction } from '../transaction.ts'
 import { mergeCommands, takeBackSkips } from './merge-operator.ts'
-import { mergeMessage, mergeTcc } from './merge-prepared.ts'
+import { mergeMessage, mergeTwoPhase } from './merge-prepared.ts'
 import { mergeSignals } from './merge-signals.ts'
 import { mergeWorkflow } from './merge-workflow.ts'
 import { type Run, readStoreNow } from './run.ts'
@@ -54,7 +54,7 @@ function merge(
   assert(!isFinal(stored), 'a final row is taken as it is')
   if (ours.kind === 'saga' && stored.kind === 'saga') return mergeSaga(ours, stored, storeNow)
   if (ours.kind === 'workflow' && stored.kind === 'workflow') return mergeWorkflow(ours, stored, storeNow)
-  if (ours.kind === 'tcc' && stored.kind === 'tcc') return mergeTcc(ours, stored, durableTransaction.status)
+  if (isTwoPhase(ours) && isTwoPhase(stored)) return mergeTwoPhase(ours, stored, durableTransaction.status)
   assert(ours.kind === 'message' && stored.kind === 'message', 'a row has changed its kind')
   return mergeMessage(ours, stored, durableTransaction.status)
 }

@@ -12,8 +12,8 @@ import {
   isAlertGid,
   isGid,
   type JsonValue,
-  KINDS,
-  type Kind,
+  NATIVE_KINDS,
+  type NativeKind,
   OPEN_KINDS,
   PREPARED_MS,
   type RetryPolicy,
@@ -65,7 +65,7 @@ const COMMON_FIELDS = [
   ...['gid', 'kind', 'name', 'tags'],
   ...['retry', 'timeoutMs', 'checkpointMs', 'headers', 'ack'],
 ]
-const FIELDS: { readonly [kind in Kind]: ReadonlySet<string> } = {
+const FIELDS: { readonly [kind in NativeKind]: ReadonlySet<string> } = {
   saga: new Set([...COMMON_FIELDS, 'branches', 'deadlineMs', 'delayMs', 'input', 'output']),
   tcc: new Set([...COMMON_FIELDS, 'deadlineMs']),
   message: new Set([...COMMON_FIELDS, 'branches', 'concurrent', 'delayMs', 'check']),
@@ -127,15 +127,15 @@ function readSubmission(
   return submission
 }
 
-function readKind(value: unknown, defaults: SubmissionDefaults, faults: Faults): Kind | undefined {
+function readKind(value: unknown, defaults: SubmissionDefaults, faults: Faults): NativeKind | undefined {
   if (value === undefined) return 'saga'
-  const kinds = defaults.acceptNewKinds === true ? KINDS : OPEN_KINDS
+  const kinds = defaults.acceptNewKinds === true ? NATIVE_KINDS : OPEN_KINDS
   const kind = kinds.find((each) => each === value)
   return kind ?? faults.add('SAGA_KIND_UNSUPPORTED', '/kind', `must be one of ${kinds.join(', ')}`)
 }
 
 function readDefinition(
-  kind: Kind,
+  kind: NativeKind,
   body: Body,
   defaults: SubmissionDefaults,
   checkUrl: CheckUrl,

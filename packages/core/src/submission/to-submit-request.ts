@@ -21,7 +21,7 @@ type Content = Pick<BranchTarget, 'body' | 'contentType' | 'headers'> & {
   readonly template?: RequestTemplate | undefined
 }
 
-/** A TCC gets its branches after its submit, so they do not stand in it. */
+/** A TCC and XA get their branches after their submit, so they do not stand in it. */
 export function toSubmitRequest({ definition }: Transaction): JsonValue {
   const { kind, retry, timeoutMs, checkpointMs } = definition
   const common: Json = { kind, retry: { ...retry }, timeoutMs, checkpointMs }
@@ -29,6 +29,7 @@ export function toSubmitRequest({ definition }: Transaction): JsonValue {
     case 'saga':
       return { ...common, ...toSagaFields(definition) }
     case 'tcc':
+    case 'xa':
       return { ...common, deadlineMs: definition.deadlineMs, headers: { ...definition.headers } }
     case 'message':
       return { ...common, ...toMessageFields(definition) }

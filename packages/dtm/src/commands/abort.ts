@@ -9,7 +9,7 @@ import type { CommandDeps } from './deps.ts'
 import { nudge } from './nudge.ts'
 
 /**
- * Aborts a prepared TCC or message; a TCC that is aborting already is tried again at once. The stored transaction
+ * Aborts a prepared TCC, XA or message; a TCC or XA that is aborting already is tried again at once. The stored transaction
  * decides what may be done, so a request that names another type than the stored one is refused.
  */
 export async function abort(request: DtmRequest, { engine, caller }: CommandDeps): Promise<Answer> {
@@ -17,10 +17,11 @@ export async function abort(request: DtmRequest, { engine, caller }: CommandDeps
   const stored = await engine.read(gid, caller)
   if (stored === undefined) throw refuseUnknownGid(gid)
   const { kind, status } = stored
-  const isAbortable = status === 'prepared' || (kind === 'tcc' && status === 'aborting')
+  const hasTwoPhases = kind === 'tcc' || kind === 'xa'
+  const isAbortable = status === 'prepared' || (hasTwoPhases && status === 'aborting')
   if (!isAbortable || request.trans_type !== toTransType(kind)) return answerCannotAbort(stored)
   const note = readNote(stored.definition)
-  const waitMs = kind === 'tcc' && note?.waitResult ? note.waitMs : 0
+  const waitMs = hasTwoPhases && note?.waitResult ? note.waitMs : 0
   const reason = toWellFormed(request.rollback_reason.slice(0, REASON_LENGTH_MAX))
   if (status === 'aborting') await nudge(gid, engine)
   try {

@@ -3,7 +3,7 @@ import type { Definition } from '@counterstep/core'
 import { isCounterstepError } from '@counterstep/protocol'
 import { buildMessageDefinition, type MessageContext } from '../definition/message-definition.ts'
 import { buildSubmission } from '../definition/submission.ts'
-import { buildTccDefinition } from '../definition/tcc-definition.ts'
+import { buildTccDefinition, buildXaDefinition } from '../definition/two-phase-definition.ts'
 import { type Answer, answerFailure, refuse, SUCCESS } from '../wire/answer.ts'
 import { readGid } from '../wire/read-gid.ts'
 import type { DtmRequest } from '../wire/read-request.ts'
@@ -12,7 +12,7 @@ import type { CommandDeps } from './deps.ts'
 import { readKind } from './read-kind.ts'
 
 /**
- * Stores a TCC or a message without running it. If the gid is already prepared, nothing changes and the answer is
+ * Stores a TCC, an XA or a message without running it. If the gid is already prepared, nothing changes and the answer is
  * success, even when the second body differs from the first.
  */
 export async function prepare(request: DtmRequest, deps: CommandDeps): Promise<Answer> {
@@ -36,6 +36,8 @@ async function buildPreparedDefinition(request: DtmRequest, context: MessageCont
   switch (readKind(request.trans_type)) {
     case 'tcc':
       return buildTccDefinition(request)
+    case 'xa':
+      return buildXaDefinition(request)
     case 'message':
       return await buildMessageDefinition(request, 'prepared', context)
     case 'saga':

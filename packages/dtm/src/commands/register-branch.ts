@@ -1,6 +1,6 @@
 import { isCounterstepError, isGid } from '@counterstep/protocol'
 import { readNote } from '../definition/note.ts'
-import { tccBranch } from '../definition/tcc-definition.ts'
+import { buildTccBranch, buildXaBranch } from '../definition/two-phase-definition.ts'
 import { type Answer, answerFailure, refuse, SUCCESS } from '../wire/answer.ts'
 import { stripGid } from '../wire/read-gid.ts'
 import type { Registration } from '../wire/read-registration.ts'
@@ -8,7 +8,7 @@ import { refuseUnsupported } from '../wire/refuse-unsupported.ts'
 import type { CommandDeps } from './deps.ts'
 
 /**
- * Adds a branch to a prepared TCC. If the same branch comes again with the same content, it is stored once and the answer
+ * Adds a branch to a prepared TCC or XA. If the same branch comes again with the same content, it is stored once and the answer
  * is success: the first answer may have been lost. DTM answers such a repeat with an error.
  */
 export async function registerBranch(
@@ -16,15 +16,20 @@ export async function registerBranch(
   { engine, checkUrl, caller }: CommandDeps,
 ): Promise<Answer> {
   const { trans_type = '' } = registration
-  if (trans_type === 'xa' || trans_type === 'workflow')
-    throw refuseUnsupported(`branches of type ${trans_type} are`)
-  if (trans_type !== 'tcc') throw refuse(`unknow trans type: ${trans_type}`)
+  if (trans_type === 'workflow') throw refuseUnsupported('branches of type workflow are')
+  if (trans_type !== 'tcc' && trans_type !== 'xa') throw refuse(`unknow trans type: ${trans_type}`)
   const gid = stripGid(registration.gid ?? '')
   const stored = isGid(gid) ? await engine.read(gid, caller) : undefined
-  if (!isGid(gid) || stored?.kind !== 'tcc' || stored.status !== 'prepared') return answerNotPrepared(gid)
+  if (!isGid(gid) || stored?.kind !== trans_type || stored.status !== 'prepared')
+    return answerNotPrepared(gid)
   const { contentType = 'application/json', protocol = 'http' } = readNote(stored.definition) ?? {}
   try {
-    await engine.addBranch(gid, tccBranch(registration, contentType, { checkUrl, protocol }), caller)
+    const rules = { checkUrl, protocol }
+    const branch =
+      trans_type === 'xa'
+        ? buildXaBranch(registration, rules)
+        : buildTccBranch(registration, contentType, rules)
+    await engine.addBranch(gid, branch, caller)
     return SUCCESS
   } catch (error: unknown) {
     if (!isCounterstepError(error)) throw error

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { countBodyCharacters, type Definition, getBranchTargets, type Transaction } from '@counterstep/core'
-import { type Gid, isCounterstepError, type OpenKind, type TransactionView } from '@counterstep/protocol'
+import { type Gid, isCounterstepError, type TransactionView } from '@counterstep/protocol'
 import { refuseStandingJsonRpc } from '../definition/json-rpc.ts'
 import { buildMessageDefinition, type MessageContext } from '../definition/message-definition.ts'
 import { readNote } from '../definition/note.ts'
 import { buildSagaDefinition } from '../definition/saga-definition.ts'
 import { buildSubmission, hashRequest, readWaitMs } from '../definition/submission.ts'
-import { buildTccDefinition } from '../definition/tcc-definition.ts'
+import { buildTccDefinition, buildXaDefinition } from '../definition/two-phase-definition.ts'
 import { findRollbackReason } from '../view/rollback-reason.ts'
 import { type Answer, answerFailure, ONGOING, refuse, SUCCESS } from '../wire/answer.ts'
 import { readGid } from '../wire/read-gid.ts'
 import type { DtmRequest } from '../wire/read-request.ts'
-import { toStatusWord } from '../wire/status-word.ts'
+import { type DtmKind, toStatusWord } from '../wire/status-word.ts'
 import type { CommandDeps } from './deps.ts'
 import { nudge } from './nudge.ts'
 import { readKind } from './read-kind.ts'
@@ -21,7 +21,7 @@ const TRIES_MAX = 3
 
 interface Submit {
   readonly gid: Gid
-  readonly kind: OpenKind
+  readonly kind: DtmKind
   readonly request: DtmRequest
   readonly waitMs: number
 }
@@ -63,7 +63,7 @@ function answerToWaiter(view: TransactionView, definition: Definition): Answer {
 }
 
 async function submitUntilDecided(asked: Submit, deps: CommandDeps): Promise<Submitted | Answer> {
-  // A TCC, and a message with a query-back, has usually been prepared, so the stored one is read first. The others are
+  // A TCC, XA, and a message with a query-back, has usually been prepared, so the stored one is read first. The others are
   // usually new, so reading first would cost them a request to the store for nothing.
   let isNew = asked.kind === 'saga' || (asked.kind === 'message' && asked.request.query_prepared === '')
   for (let tries = 0; tries < TRIES_MAX; tries++) {
@@ -84,10 +84,13 @@ async function submitNew(
   const submission = buildSubmission(gid, request, definition, randomUUID())
   try {
     const view = await engine.accept(submission, { waitMs, untilIdle: true, takeBytes, trace })
-    // A TCC that was not prepared has no branches, so it is confirmed as soon as it is stored.
+    // A TCC or XA that was not prepared has no branches, so it has succeeded as soon as it is stored.
     return {
       definition,
-      view: kind === 'tcc' ? await engine.submitPrepared(gid, { waitMs, untilIdle: true }) : view,
+      view:
+        kind === 'tcc' || kind === 'xa'
+          ? await engine.submitPrepared(gid, { waitMs, untilIdle: true })
+          : view,
     }
   } catch (error: unknown) {
     if (isCounterstepError(error) && error.code === 'SAGA_GID_CONFLICT') return undefined
@@ -96,7 +99,7 @@ async function submitNew(
 }
 
 function buildDefinition(
-  kind: OpenKind,
+  kind: DtmKind,
   request: DtmRequest,
   context: MessageContext,
 ): Definition | Promise<Definition> {
@@ -105,6 +108,8 @@ function buildDefinition(
       return buildSagaDefinition(request, context.checkUrl)
     case 'tcc':
       return buildTccDefinition(request)
+    case 'xa':
+      return buildXaDefinition(request)
     case 'message':
       return buildMessageDefinition(request, 'submitted', context)
   }
@@ -166,6 +171,7 @@ async function submitAgain(
  * prepare, as in DTM, so the content of its submit does not count.
  */
 function isSameRequest({ kind, definition }: Transaction, request: DtmRequest): boolean {
-  if (kind === 'tcc' || (definition.kind === 'message' && definition.check !== undefined)) return true
+  if (kind === 'tcc' || kind === 'xa' || (definition.kind === 'message' && definition.check !== undefined))
+    return true
   return readNote(definition)?.request === hashRequest(request)
 }

@@ -7,7 +7,7 @@ import { buildMessageDefinition } from './message-definition.ts'
 import { type Note, readNote, writeNote } from './note.ts'
 import { buildSagaDefinition } from './saga-definition.ts'
 import { buildSubmission, readWaitMs } from './submission.ts'
-import { buildTccDefinition } from './tcc-definition.ts'
+import { buildTccDefinition } from './two-phase-definition.ts'
 
 const URL = 'http://127.0.0.1/x'
 const targets = loopbackTargets()

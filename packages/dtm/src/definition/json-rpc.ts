@@ -48,6 +48,8 @@ function readUrls(transaction: Transaction): readonly string[] {
       ])
     case 'tcc':
       return transaction.registered.flatMap(({ confirm, cancel }) => [confirm, cancel])
+    case 'xa':
+      return transaction.registered.map(({ url }) => url)
     case 'message': {
       const { branches, check } = transaction.definition
       return [...branches.map(({ action }) => action), check?.url ?? '']

@@ -31,7 +31,7 @@ export function buildSubmission(
     waitResult: request.wait_result,
     waitMs: readWaitMs(request),
     contentType: readBranchHeaders(request.branch_headers).contentType,
-    isStepless: definition.kind !== 'tcc' && request.steps.length === 0,
+    isStepless: 'branches' in definition && request.steps.length === 0,
   }
   return {
     gid,

@@ -52,7 +52,7 @@ function hideValues(headers: unknown): unknown {
   return Object.fromEntries(Object.keys(headers).map((name) => [name, HIDDEN]))
 }
 
-/** Shows two rows for each branch of a saga or a TCC, the undoing one first, and one row for each branch of a message. */
+/** Shows two rows for each branch of a saga, a TCC or XA, the undoing one first, and one row for each branch of a message. */
 export function showBranches({ transaction, view }: ShownWhole) {
   const rows: ReturnType<typeof showBranch>[] = []
   if (readNote(transaction.definition)?.isStepless) return rows
@@ -70,6 +70,7 @@ export function showBranches({ transaction, view }: ShownWhole) {
 const OPS = {
   saga: ['compensate', 'action'],
   tcc: ['cancel', 'confirm'],
+  xa: ['rollback', 'commit'],
   message: ['action'],
   workflow: ['compensate', 'action'],
 } as const
@@ -83,6 +84,8 @@ function readUrls(transaction: Transaction): readonly Partial<Record<Op, string>
       )
     case 'tcc':
       return transaction.registered
+    case 'xa':
+      return transaction.registered.map(({ url }) => ({ rollback: url, commit: url }))
     case 'message':
       return transaction.definition.branches
   }

@@ -6,6 +6,6 @@ import { AnsweredError, answerError } from './answer.ts'
  */
 export function refuseUnsupported(subject: string): AnsweredError {
   return new AnsweredError(
-    answerError(`${subject} not there yet: sagas, TCC and two-phase messages over HTTP are`, 501),
+    answerError(`${subject} not there yet: sagas, TCC, XA and two-phase messages over HTTP are`, 501),
   )
 }

@@ -1,4 +1,4 @@
-import type { Kind, OpenKind, Status } from '@counterstep/protocol'
+import type { Kind, Status } from '@counterstep/protocol'
 
 /** Returns DTM's word. DTM has none for a transaction that an operator has stopped, so it is shown as failed. */
 export function toStatusWord(status: Status): string {
@@ -25,7 +25,10 @@ export function toTransType(kind: Kind): string {
   return kind === 'message' ? 'msg' : kind
 }
 
-export function toKind(transType: string): OpenKind | undefined {
+/** The kinds that DTM's clients may use here. */
+export type DtmKind = Exclude<Kind, 'workflow'>
+
+export function toKind(transType: string): DtmKind | undefined {
   if (transType === 'msg') return 'message'
-  return transType === 'saga' || transType === 'tcc' ? transType : undefined
+  return transType === 'saga' || transType === 'tcc' || transType === 'xa' ? transType : undefined
 }

@@ -26,7 +26,7 @@ const UNKNOWN = { status: 200, body: '{"branches":[],"transaction":null}' }
 const NO_SAGA = answerError('a saga is not prepared: submit it')
 const NO_KV = {
   status: 501,
-  body: '{"message":"the key-value routes are not there yet: sagas, TCC and two-phase messages over HTTP are"}',
+  body: '{"message":"the key-value routes are not there yet: sagas, TCC, XA and two-phase messages over HTTP are"}',
 }
 const BAD_GID = answerUnprocessable(
   'gid must be 1–128 printable ASCII characters without space, quote, backslash or semicolon, and not . or ..',

@@ -8,8 +8,8 @@ import type { Target } from './target.ts'
  */
 export function listDefinitionTargets(bulkhead: Bulkhead, definition: Definition): readonly Target[] {
   const targets: Target[] = []
-  // The branches of a TCC are registered later, and no node runs it before its decision.
-  if (definition.kind === 'tcc') return targets
+  // The branches of a TCC and of XA are registered later, and no node runs it before its decision.
+  if (definition.kind === 'tcc' || definition.kind === 'xa') return targets
   // The services that the code of a workflow will call are not known yet.
   if (definition.kind === 'workflow') return [bulkhead.find(definition.handler)]
   for (const branch of definition.branches) {

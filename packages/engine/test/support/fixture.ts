@@ -15,6 +15,7 @@ import { Participants } from './participants.ts'
 
 export const SETTINGS: EngineSettings = {
   ...DEFAULT_SETTINGS,
+  acceptNewKinds: true,
   retry: { initialMs: 200, factor: 2, capMs: 60_000, jitter: 0, limit: null },
 }
 

@@ -1,4 +1,4 @@
-import type { BranchView, Op, OpView, TransactionView } from '@counterstep/protocol'
+import { type BranchView, isUndo, type Op, type OpView, type TransactionView } from '@counterstep/protocol'
 
 /** One row of the waterfall: an op of a branch. A lane that undoes is drawn below the one that it undoes, mirrored. */
 export interface Lane {
@@ -13,7 +13,6 @@ export interface Lane {
   readonly waits?: string
 }
 
-const UNDO: ReadonlySet<Op> = new Set(['compensate', 'cancel'])
 const LABELS: Readonly<Record<Op, string>> = {
   action: 'action',
   compensate: 'undo',
@@ -22,6 +21,8 @@ const LABELS: Readonly<Record<Op, string>> = {
   cancel: 'cancel',
   msg: 'query-back',
   plan: 'plan',
+  commit: 'commit',
+  rollback: 'rollback',
 }
 
 /** Lists the lanes of a transaction of any kind. A later kind brings its lanes here. */
@@ -83,7 +84,7 @@ function toLane({ id, op, isFirst }: { id: string | undefined; op: OpView; isFir
     id: id === undefined ? op.op : `${id}.${op.op}`,
     ...(id === undefined ? {} : { branchId: id }),
     label: isFirst && id !== undefined ? id : (LABELS[op.op] ?? op.op),
-    direction: UNDO.has(op.op) ? 'undo' : 'forward',
+    direction: isUndo(op.op) ? 'undo' : 'forward',
     isFirst,
     op,
   }

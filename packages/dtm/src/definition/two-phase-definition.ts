@@ -1,4 +1,4 @@
-import type { TccBranch, TccDefinition } from '@counterstep/core'
+import type { TccBranch, TccDefinition, XaBranch, XaDefinition } from '@counterstep/core'
 import { DEADLINE_MS_MAX } from '@counterstep/protocol'
 import type { Registration } from '../wire/read-registration.ts'
 import type { DtmRequest } from '../wire/read-request.ts'
@@ -9,18 +9,28 @@ import { buildCommonDefinition, TIMEOUT_TO_FAIL_S } from './common-definition.ts
 import { readPayload } from './payload.ts'
 import { toSpanMs } from './to-span-ms.ts'
 
+const JSON_TYPE = 'application/json'
+
 /** Builds the definition of a TCC. Throws AnsweredError for a TCC that cannot run. */
 export function buildTccDefinition(request: DtmRequest): TccDefinition {
+  return { kind: 'tcc', ...buildDefinition(request) }
+}
+
+/** Builds the definition of a distributed transaction by XA. Throws AnsweredError for one that cannot run. */
+export function buildXaDefinition(request: DtmRequest): XaDefinition {
+  return { kind: 'xa', ...buildDefinition(request) }
+}
+
+function buildDefinition(request: DtmRequest): Omit<XaDefinition, 'kind'> {
   const seconds = request.timeout_to_fail > 0 ? request.timeout_to_fail : TIMEOUT_TO_FAIL_S
   return {
-    kind: 'tcc',
     ...buildCommonDefinition(request),
     deadlineMs: toSpanMs('timeout_to_fail', seconds, DEADLINE_MS_MAX),
     headers: readBranchHeaders(request.branch_headers).headers,
   }
 }
 
-export function tccBranch(
+export function buildTccBranch(
   { branch_id = '', data = '', confirm = '', cancel = '' }: Registration,
   contentType: string,
   rules: UrlRules,
@@ -31,6 +41,17 @@ export function tccBranch(
     cancel: readBranchUrl(cancel, rules),
     body: readPayload(data, contentType),
     contentType,
+    headers: {},
+  }
+}
+
+/** A branch of XA gets no body. Its one URL tells the two calls apart by their `op`. */
+export function buildXaBranch({ branch_id = '', url = '' }: Registration, rules: UrlRules): XaBranch {
+  return {
+    id: readBranchId(branch_id),
+    url: readBranchUrl(url, rules),
+    body: '',
+    contentType: JSON_TYPE,
     headers: {},
   }
 }
