@@ -9,7 +9,7 @@ const LOG_LINES_MAX = 200
 
 export type NodeFlags = Readonly<Record<string, string | number>>
 
-/** By default the program of today, without further arguments. */
+/** The program of today, without further arguments, unless it says more. */
 export interface NodeProgram {
   readonly program?: string | undefined
   readonly args?: readonly string[]
