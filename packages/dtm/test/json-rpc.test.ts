@@ -156,4 +156,20 @@ describe('a command given by JSON-RPC', () => {
       error: { code: -32_603, message: expect.stringContaining('cannot unmarshal array') },
     })
   })
+  it('An id, a method and a version are repeated up to 256 characters, and longer ones are refused', async () => {
+    await using dtm = await openDtmFixture()
+    const long = '<'.repeat(100_000)
+    for (const more of [{ id: long }, { method: long }, { jsonrpc: long }]) {
+      const payload = JSON.stringify({ jsonrpc: '2.0', id: '7', method: 'newGid', ...more })
+      const answer = await dtm.node.app.inject({ method: 'POST', url: '/api/json-rpc', payload })
+      expect(answer.json()).toMatchObject({ error: { code: -32_600 } })
+      expect(answer.body.length).toBeLessThan(10_000)
+    }
+    const unread = await dtm.node.app.inject({
+      method: 'POST',
+      url: '/api/json-rpc',
+      payload: JSON.stringify({ id: long, method: 1 }),
+    })
+    expect(unread.json()).toMatchObject({ error: { code: -32_700 }, id: long.slice(0, 256) })
+  })
 })

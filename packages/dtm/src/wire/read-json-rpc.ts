@@ -2,6 +2,7 @@ import { decodeGoStruct, GoTypeError } from '../go-json/decode-go-struct.ts'
 import type { GoValue } from '../go-json/go-value.ts'
 import { GoDepthError, GoSyntaxError, scanGoJson } from '../go-json/scan-go-json.ts'
 import { writeGoJson } from '../go-json/write-go-json.ts'
+import { toWellFormed } from './to-well-formed.ts'
 
 /** A request of JSON-RPC 2.0. DTM takes only texts as ids, and no batches. */
 export interface JsonRpcRequest {
@@ -30,6 +31,9 @@ export interface JsonRpcProblem {
   readonly problem: JsonRpcError
 }
 
+/** An answer repeats the id and the method. Escaping a text of 1 MiB would keep others waiting. */
+const REPEATED_LENGTH_MAX = 256
+
 const FIELDS = {
   method: { path: 'jrpcReq.method', type: 'string' },
   jsonrpc: { path: 'jrpcReq.jsonrpc', type: 'string' },
@@ -42,17 +46,24 @@ export function readJsonRpc(body: string): JsonRpcRequest | JsonRpcProblem {
   try {
     value = scanGoJson(body)
     const { id, jsonrpc, method } = decodeGoStruct(value, FIELDS, 'dtmsvr.jrpcReq')
-    if (jsonrpc === '2.0' && id !== '') return { id, method, params: findMember(value, 'params') }
-    // DTM repeats the params here. They may have 1 MiB.
-    const repeated = writeGoJson({ method, jsonrpc, params: null, id })
-    return { id, problem: { code: JSON_RPC_CODES.badRequest, message: `Bad json request: ${repeated}` } }
+    const areShort = Math.max(id.length, method.length) <= REPEATED_LENGTH_MAX
+    if (jsonrpc === '2.0' && id !== '' && areShort) return { id, method, params: findMember(value, 'params') }
+    // DTM repeats the params here, too.
+    const [shortId, shortMethod, version] = [id, method, jsonrpc].map(cutRepeated)
+    const repeated = writeGoJson({ method: shortMethod, jsonrpc: version, params: null, id: shortId })
+    const message = `Bad json request: ${repeated}`
+    return { id: cutRepeated(id), problem: { code: JSON_RPC_CODES.badRequest, message } }
   } catch (error: unknown) {
     const isUnread = error instanceof GoSyntaxError || error instanceof GoTypeError
     if (!isUnread || error instanceof GoDepthError) throw error
     const id = findMember(value, 'id')
     const problem = { code: JSON_RPC_CODES.parse, message: `Parse json error: ${error.message}` }
-    return { id: id.type === 'string' ? id.value : '', problem }
+    return { id: id.type === 'string' ? cutRepeated(id.value) : '', problem }
   }
+}
+
+function cutRepeated(text: string): string {
+  return toWellFormed(text.slice(0, REPEATED_LENGTH_MAX))
 }
 
 /** Finds the last member of that name in any letter case, as Go's decoder does. */
