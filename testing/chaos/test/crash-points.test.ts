@@ -8,7 +8,8 @@ import { CrashFixture } from './crash-fixture.ts'
 
 const SOURCE = join(import.meta.dirname, '../src/crash-points/node.ts')
 const CHAINS = 4
-const RUN_MS_MAX = 600_000
+/** These bounds only tell stuck from slow: beside other tests the kills take 5 to 10 minutes. */
+const RUN_MS_MAX = 1_800_000
 const KILLS_MIN = 120
 
 describe('a node killed at each crash point', () => {

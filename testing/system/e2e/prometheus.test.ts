@@ -21,7 +21,7 @@ const DASHBOARD = join(ROOT, 'infra', 'grafana', 'counterstep.json')
 const ANSWERS = join(ROOT, '.tmp', 'dashboard.json')
 
 /** It runs promtool for each alert. */
-const MUTANTS_MS_MAX = 60_000
+const MUTANTS_MS_MAX = 240_000
 const LOAD_MS = 8_000
 const STEP_MS = 60
 
