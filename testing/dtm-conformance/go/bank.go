@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/dtm-labs/client/dtmcli"
@@ -25,10 +26,16 @@ const createAccountTable = `create table if not exists conformance_go.account (
   name varchar(128) primary key, balance int not null, frozen int not null default 0
 ) engine = InnoDB default charset = utf8mb4`
 
-func openBank(target string) (*sql.DB, error) {
+func openBank(target string) (*sql.DB, dtmcli.DBConf, error) {
+	conf := dtmcli.DBConf{Driver: "mysql"}
 	parsed, err := url.Parse(target)
 	if err != nil {
-		return nil, err
+		return nil, conf, err
+	}
+	conf.Host, conf.User = parsed.Hostname(), parsed.User.Username()
+	conf.Password, _ = parsed.User.Password()
+	if conf.Port, err = strconv.ParseInt(parsed.Port(), 10, 64); err != nil {
+		return nil, conf, err
 	}
 	settings := mysql.NewConfig()
 	settings.Net, settings.Addr = "tcp", parsed.Host
@@ -37,7 +44,7 @@ func openBank(target string) (*sql.DB, error) {
 	settings.InterpolateParams = true
 	db, err := sql.Open("mysql", settings.FormatDSN())
 	if err != nil {
-		return nil, err
+		return nil, conf, err
 	}
 	for _, statement := range []string{
 		"create database if not exists dtm_barrier",
@@ -46,10 +53,10 @@ func openBank(target string) (*sql.DB, error) {
 		createAccountTable,
 	} {
 		if _, err := db.Exec(statement); err != nil {
-			return nil, fmt.Errorf("%s: %w", statement, err)
+			return nil, conf, fmt.Errorf("%s: %w", statement, err)
 		}
 	}
-	return db, nil
+	return db, conf, nil
 }
 
 // open makes an account of this scenario.

@@ -23,7 +23,7 @@ func main() {
 	}
 	checks := []check{}
 	for _, group := range [][]check{
-		sagaChecks, concurrentChecks, tccChecks, messageChecks, redisChecks, optionChecks, betterChecks,
+		sagaChecks, concurrentChecks, tccChecks, xaChecks, messageChecks, redisChecks, optionChecks, betterChecks,
 	} {
 		checks = append(checks, group...)
 	}
@@ -34,7 +34,7 @@ func openWorld(dtm, mysqlURL, redisURL string) (*world, error) {
 	if dtm == "" || mysqlURL == "" || redisURL == "" {
 		return nil, fmt.Errorf("-dtm, -mysql and -redis are needed")
 	}
-	db, err := openBank(mysqlURL)
+	db, conf, err := openBank(mysqlURL)
 	if err != nil {
 		return nil, err
 	}
@@ -46,5 +46,5 @@ func openWorld(dtm, mysqlURL, redisURL string) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &world{dtm: dtm, db: db, redis: redis.NewClient(options), service: service}, nil
+	return &world{dtm: dtm, db: db, bankConf: conf, redis: redis.NewClient(options), service: service}, nil
 }

@@ -14,10 +14,12 @@ import (
 
 // world is what all checks share: the orchestrator under test, the databases, the business service.
 type world struct {
-	dtm     string
-	db      *sql.DB
-	redis   *redis.Client
-	service *service
+	dtm string
+	db  *sql.DB
+	// bankConf names the same database for the client, which opens a connection for each branch of an xa.
+	bankConf dtmcli.DBConf
+	redis    *redis.Client
+	service  *service
 }
 
 // scenario is one check's own part of the world: a gid, branch URLs, and the log of their calls.

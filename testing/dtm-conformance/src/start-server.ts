@@ -15,7 +15,17 @@ export interface Server {
 
 /** The server as its users start it, with DTM's face on a free port. `storeUrl` absent: the file in the folder. */
 export async function startServer(folder: string, storeUrl: string | undefined): Promise<Server> {
-  const listening = ['serve', '--ready-json', '--port', '0', '--dtm-port', '0', '--log-level', 'warn']
+  const listening = [
+    'serve',
+    '--ready-json',
+    '--port',
+    '0',
+    '--dtm-port',
+    '0',
+    '--log-level',
+    'warn',
+    '--accept-new-kinds',
+  ]
   const args = storeUrl === undefined ? [...listening, '--data', folder] : listening
   const child = spawn(process.execPath, ['--import', FOLLOW_PARENT, COUNTERSTEP_PROGRAM, ...args], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
