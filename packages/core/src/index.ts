@@ -295,6 +295,7 @@ export {
   getBranchTargets,
   hasStages,
   isFinal,
+  isTwoPhase,
 } from './transaction.ts'
 export { buildPlanCall, buildStepRequest, isForHandler } from './values/build-plan-call.ts'
 export { buildRequest, countBuiltBytes, findUnusableValue } from './values/build-request.ts'

@@ -103,6 +103,8 @@ function runEvents(world: World, auditor: Auditor): void {
 
 function count(world: World, store: SimStore): void {
   for (const { kind, status } of store.rows()) {
+    if (kind === 'xa' && status === 'succeeded') world.counters.xasCommitted++
+    if (kind === 'xa' && status === 'failed') world.counters.xasRolledBack++
     if (kind === 'tcc' && status === 'succeeded') world.counters.tccsConfirmed++
     if (kind === 'tcc' && status === 'failed') world.counters.tccsCancelled++
     if (kind === 'message' && status === 'succeeded') world.counters.messagesDelivered++

@@ -1,8 +1,8 @@
 /** Checks TCCs and messages while a world runs. */
-import { type CallKey, CHECK, type Run, type StoredTransaction } from '@counterstep/core'
+import { type CallKey, CHECK, isTwoPhase, type Run, type StoredTransaction } from '@counterstep/core'
 import type { Op, Status } from '@counterstep/protocol'
 import type { PreparedParticipants, ServiceState } from '../branches/prepared-participant.ts'
-import type { PreparedPlan } from '../clients/prepared-plan.ts'
+import { type PreparedPlan, toTccOp } from '../clients/prepared-plan.ts'
 import { readRecord } from '../world/read-record.ts'
 import type { World } from '../world/world.ts'
 import type { AuditLog } from './audit-log.ts'
@@ -30,10 +30,10 @@ export class PreparedAudit {
     if (decision !== undefined && log.decision !== undefined && decision !== log.decision)
       this.#audit.report('I4', gid, `decided ${log.decision}, then ${row.status}`)
     log.decision ??= decision
-    if (kind !== 'tcc') return
+    if (kind !== 'tcc' && kind !== 'xa') return
     const lists = [before, row].map((each) => {
       const tcc = readRecord(each)
-      return tcc.kind === 'tcc' ? tcc.registered.map(({ id }) => id) : []
+      return isTwoPhase(tcc) ? tcc.registered.map(({ id }) => id) : []
     })
     if (before.status !== 'prepared' && lists[0]?.join() !== lists[1]?.join())
       this.#audit.report('I10', gid, `the branches went from ${lists[0]} to ${lists[1]} after the decision`)
@@ -45,7 +45,7 @@ export class PreparedAudit {
   #checkDeadline(before: StoredTransaction, row: StoredTransaction): void {
     if (before.status !== 'prepared') return
     const tcc = readRecord(row)
-    if (tcc.kind !== 'tcc' || !('abort' in tcc) || tcc.abort === undefined) return
+    if (!isTwoPhase(tcc) || !('abort' in tcc) || tcc.abort === undefined) return
     const { cause } = tcc.abort
     if (cause === 'deadline' && this.#world.isBefore(tcc.createdAt + tcc.definition.deadlineMs))
       this.#audit.report('I20', row.gid, 'aborted before its deadline')
@@ -54,8 +54,9 @@ export class PreparedAudit {
     if (cause === 'deadline') this.#world.counters.tccDeadlines++
   }
 
-  checkCall(run: Run, { branch, op }: CallKey, log: PreparedLog): void {
+  checkCall(run: Run, { branch, op: given }: CallKey, log: PreparedLog): void {
     const { gid } = run.transaction
+    const op = toTccOp(log.plan, given)
     if (op === 'msg') {
       const { transaction } = run
       const after = transaction.kind === 'message' ? (transaction.definition.check?.afterMs ?? 0) : 0
@@ -76,10 +77,14 @@ export class PreparedAudit {
 
   #checkTccCall({ transaction }: Run, branch: number, op: Op): void {
     const byHand = listHands(transaction)
-    for (let newer = branch + 1; newer < transaction.branches.length; newer++) {
-      if (byHand.includes(newer)) continue
-      if (this.#state(transaction, newer)?.answered[op] !== true)
-        this.#audit.report('I12', transaction.gid, `${op} ${branch} sent before ${newer} has succeeded`)
+    // A TCC begins with its newest branch, and XA with its oldest.
+    const before = [...transaction.branches.keys()].filter((other) =>
+      transaction.kind === 'xa' ? other < branch : other > branch,
+    )
+    for (const other of before) {
+      if (byHand.includes(other)) continue
+      if (this.#state(transaction, other)?.answered[op] !== true)
+        this.#audit.report('I12', transaction.gid, `${op} ${branch} sent before ${other} has succeeded`)
     }
   }
 

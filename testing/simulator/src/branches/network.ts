@@ -6,6 +6,7 @@ import { assert, type BranchAnswer } from '@counterstep/core'
 import type { Op } from '@counterstep/protocol'
 import { isForbidden } from '../clients/answers-plan.ts'
 import type { Plan } from '../clients/plan.ts'
+import { toTccOp } from '../clients/prepared-plan.ts'
 import type { SagaPlan } from '../clients/saga-plan.ts'
 import { EVENT } from '../world/event-code.ts'
 import type { EventOwner } from '../world/heap.ts'
@@ -113,7 +114,7 @@ export class Network {
       this.#world.counters.poisonedCalls++
       return BROKEN
     }
-    if (plan.kind !== 'saga') return this.#prepared.commit(plan, branch, op)
+    if (plan.kind !== 'saga') return this.#prepared.commit(plan, branch, toTccOp(plan, op))
     assert(op === 'action' || op === 'compensate', 'a saga has no other ops')
     return this.#participants.commit(plan, branch, op)
   }

@@ -1,6 +1,12 @@
-/** Draws the transactions that are prepared first: TCCs and two-phase messages. */
-import type { MessageBranch, MessageDefinition, TccBranch, TccDefinition } from '@counterstep/core'
-import { type BranchId, type Gid, isBranchId, isGid } from '@counterstep/protocol'
+/** Draws the transactions that are prepared first: TCCs, XA and two-phase messages. */
+import type {
+  MessageBranch,
+  MessageDefinition,
+  RegisteredBranch,
+  TccDefinition,
+  XaDefinition,
+} from '@counterstep/core'
+import { type BranchId, type Gid, isBranchId, isGid, type Op } from '@counterstep/protocol'
 import type { FaultProfile } from '../world/faults.ts'
 import type { Random } from '../world/random.ts'
 import { drawBody } from './payload.ts'
@@ -12,11 +18,12 @@ interface Common {
   readonly submission: Submission
 }
 
+/** A TCC, or XA, whose services prepare where those of a TCC try. */
 export interface TccPlan extends Common {
   readonly kind: 'tcc'
-  readonly definition: TccDefinition
+  readonly definition: TccDefinition | XaDefinition
   /** The branches that its client will register, one after the other. */
-  readonly branches: readonly TccBranch[]
+  readonly branches: readonly RegisteredBranch[]
   /** Whether the business always refuses the branch's try. */
   readonly refused: readonly boolean[]
 }
@@ -31,8 +38,10 @@ export interface MessagePlan extends Common {
 export type PreparedPlan = TccPlan | MessagePlan
 
 export function drawTcc(random: Random, number: number, faults: FaultProfile): TccPlan {
-  const definition: TccDefinition = {
-    kind: 'tcc',
+  // Of two, the second one is XA.
+  const isXa = number === 1
+  const definition: TccDefinition | XaDefinition = {
+    kind: isXa ? 'xa' : 'tcc',
     ...drawSettings(random),
     // The deadline often passes while the client still registers.
     deadlineMs: random.chance(0.4) ? random.between(50, 600) : random.between(200, 5_000),
@@ -40,8 +49,7 @@ export function drawTcc(random: Random, number: number, faults: FaultProfile): T
   }
   const branches = Array.from({ length: random.between(0, 4) }, (_, branch) => ({
     ...drawTarget(random, `t${number}`, branch),
-    confirm: 'http://f',
-    cancel: 'http://x',
+    ...(isXa ? { url: 'http://x' } : { confirm: 'http://f', cancel: 'http://x' }),
   }))
   const refused = branches.map(() => random.chance(faults.businessFailures / 2))
   return { kind: 'tcc', ...buildIdentity(`t${number}`, definition), definition, branches, refused }
@@ -80,7 +88,7 @@ function drawSettings(random: Random) {
   }
 }
 
-function buildIdentity(name: string, definition: TccDefinition | MessageDefinition): Common {
+function buildIdentity(name: string, definition: TccPlan['definition'] | MessageDefinition): Common {
   if (!isGid(name)) throw new TypeError(`not a gid: ${name}`)
   const digest = name.padStart(64, '0')
   return { gid: name, digest, submission: { gid: name, ack: 'durable', content: name, definition } }
@@ -95,4 +103,12 @@ function toBranchId(branch: number): BranchId {
   const id = `b${branch}`
   if (!isBranchId(id)) throw new TypeError(`not a branch id: ${id}`)
   return id
+}
+
+/** Returns the op of a TCC that does what this op of XA does, so that one service and one audit know both. */
+export function toTccOp({ definition: { kind } }: PreparedPlan, op: Op): Op {
+  if (kind !== 'xa' || op === 'try') return op
+  if (op === 'commit') return 'confirm'
+  if (op === 'rollback') return 'cancel'
+  throw new Error(`XA has no ${op}`)
 }

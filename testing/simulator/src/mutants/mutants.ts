@@ -15,6 +15,8 @@ import {
   ongoingCheckIsSuccess,
   submitLazily,
   unknownCheckIsFailure,
+  xaGivenUp,
+  xaNewestFirst,
 } from './prepared-mutants.ts'
 import {
   abortLazily,
@@ -79,6 +81,8 @@ const WRONG_RULES: Readonly<Record<string, Rules>> = {
   'cancel-after-submit': cancelAfterSubmit,
   'cancel-after-failure': cancelAfterFailure,
   'oldest-first': oldestFirst,
+  'xa-newest-first': xaNewestFirst,
+  'xa-given-up': xaGivenUp,
   'submit-lazily': submitLazily,
   'drop-registered': dropRegistered,
   'unknown-check-is-failure': unknownCheckIsFailure,

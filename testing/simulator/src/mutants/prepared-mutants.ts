@@ -62,6 +62,37 @@ function oldest(tcc: TccTransaction, now: number): readonly TransactionEffect[] 
   return nextAt > now ? [{ type: 'wake-at', at: nextAt }] : [{ type: 'call', call: { branch, op } }]
 }
 
+/** XA begins with its newest branch, as a TCC does. */
+export const xaNewestFirst: Rules = {
+  ...RULES,
+  effects(transaction, now) {
+    if (transaction.kind !== 'xa' || transaction.status === 'prepared' || isFinal(transaction))
+      return RULES.effects(transaction, now)
+    const op = transaction.status === 'submitted' ? 'commit' : 'rollback'
+    const branch = transaction.branches.findLastIndex((progress) => progress[op].state !== 'succeeded')
+    const progress = transaction.branches[branch]?.[op]
+    if (progress === undefined || progress.state === 'calling') return []
+    const { nextAt = 0 } = progress
+    return nextAt > now ? [{ type: 'wake-at', at: nextAt }] : [{ type: 'call', call: { branch, op } }]
+  },
+}
+
+/** A commit that fails is given up, so that others are rolled back after one has been committed. */
+export const xaGivenUp: Rules = {
+  ...RULES,
+  fold(transaction, event, now) {
+    const isCommitFailed =
+      transaction.kind === 'xa' &&
+      transaction.status === 'submitted' &&
+      event.type === 'answered' &&
+      event.answer.result === 'failure'
+    if (!isCommitFailed) return RULES.fold(transaction, event, now)
+    const abort = { cause: 'branch-failed', at: now, branches: [...transaction.branches.keys()] } as const
+    const next = { ...transaction, status: 'aborting', abort, updatedAt: now } as const
+    return { next, durability: 'strong' }
+  },
+}
+
 /** Branches are called at once, before the decision is durable. */
 export const submitLazily: Rules = {
   ...RULES,

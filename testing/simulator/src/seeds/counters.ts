@@ -57,6 +57,8 @@ export interface Counters {
   tccsConfirmed: number
   tccsCancelled: number
   tccDeadlines: number
+  xasCommitted: number
+  xasRolledBack: number
   registeredTooLate: number
   submittedTooLate: number
   nullCancels: number
@@ -148,6 +150,8 @@ const NONE: Counters = {
   tccsConfirmed: 0,
   tccsCancelled: 0,
   tccDeadlines: 0,
+  xasCommitted: 0,
+  xasRolledBack: 0,
   registeredTooLate: 0,
   submittedTooLate: 0,
   nullCancels: 0,
