@@ -1,9 +1,12 @@
 import type { buildConnector } from 'undici'
 import { boundFields } from './field-bound.ts'
-import { boundReading, type ReadingTime } from './reading-time.ts'
+import { boundReading, type OriginReads } from './reading-time.ts'
 
 /** Returns a connector like the given one, which bounds what the answers take on each connection that it makes. */
-export function boundAnswers(connect: buildConnector.connector, time: ReadingTime): buildConnector.connector {
+export function boundAnswers(
+  connect: buildConnector.connector,
+  reads: OriginReads,
+): buildConnector.connector {
   return function connectBounded(options, callback) {
     return connect(options, (...connected) => {
       callback(...connected)
@@ -11,7 +14,7 @@ export function boundAnswers(connect: buildConnector.connector, time: ReadingTim
       const [, made] = connected
       if (made?.destroyed !== false) return
       boundFields(made)
-      boundReading(made, time)
+      boundReading(made, reads)
     })
   }
 }

@@ -4,7 +4,7 @@ import { buildConnector } from 'undici'
 import { boundAnswers } from './bounded-answers.ts'
 import type { OriginTls } from './caller-options.ts'
 import { connectSocket } from './connector-socket.ts'
-import type { ReadingTime } from './reading-time.ts'
+import type { OriginReads } from './reading-time.ts'
 import type { TargetPolicy } from './targets/target-policy.ts'
 
 /**
@@ -29,7 +29,7 @@ export interface ConnectorOptions {
   /** Bounds TCP and TLS together. */
   readonly connectTimeoutMs: number
   readonly tls?: OriginTls | undefined
-  readonly readingTime: ReadingTime
+  readonly reads: OriginReads
 }
 
 /**
@@ -38,13 +38,10 @@ export interface ConnectorOptions {
  * sent, even TLS's hello, the address of the connected socket is checked once more.
  */
 export function createGuardedConnector(
-  { mayReach, lookup, connectTimeoutMs, tls, readingTime }: ConnectorOptions,
+  { mayReach, lookup, connectTimeoutMs, tls, reads }: ConnectorOptions,
   build = buildConnector,
 ): buildConnector.connector {
-  const connect = boundAnswers(
-    build({ ...tls, allowH2: false, timeout: connectTimeoutMs, lookup }),
-    readingTime,
-  )
+  const connect = boundAnswers(build({ ...tls, allowH2: false, timeout: connectTimeoutMs, lookup }), reads)
   return function connectGuarded(options, callback) {
     const { hostname } = options
     if (isIP(hostname) !== 0 && !mayReach(hostname, hostname)) {

@@ -3,7 +3,7 @@ import { boundAnswers } from './bounded-answers.ts'
 import type { CallerOptions, OriginTls } from './caller-options.ts'
 import { createGuardedConnector, guardLookup } from './guarded-connector.ts'
 import { createListedCheck, UNLISTED_HEADER_BYTES_MAX } from './listed-origins.ts'
-import { LISTED_SHARE, ReadingTime, UNLISTED_SHARE } from './reading-time.ts'
+import { LISTED_SHARE, type OriginReads, ReadingTime, UNLISTED_SHARE } from './reading-time.ts'
 import { shareLookup } from './shared-lookup.ts'
 
 /** An idle connection is given up this long before the service would close it, because news of a close takes time. */
@@ -35,11 +35,10 @@ export function createPoolFactory(options: CallerOptions): (originKey: string) =
     const { answerHeaderBytesMax: bytesMax } = options
     const listed = isListed(originKey)
     const maxHeaderSize = listed ? bytesMax : Math.min(bytesMax, UNLISTED_HEADER_BYTES_MAX)
-    const readingTime = listed ? new ReadingTime(LISTED_SHARE) : unlistedTime
+    const reads = (listed ? new ReadingTime(LISTED_SHARE) : unlistedTime).openOrigin()
     const own = { ...poolOptions, maxHeaderSize }
-    if (proxyUrl !== undefined)
-      return createTunnelledPool(own, { proxyUrl, connectTimeoutMs, tls, readingTime })
-    const connect = createGuardedConnector({ mayReach, lookup, connectTimeoutMs, tls, readingTime })
+    if (proxyUrl !== undefined) return createTunnelledPool(own, { proxyUrl, connectTimeoutMs, tls, reads })
+    const connect = createGuardedConnector({ mayReach, lookup, connectTimeoutMs, tls, reads })
     return new Pool(originKey, { ...own, connect })
   }
 }
@@ -48,7 +47,7 @@ interface Tunnel {
   readonly proxyUrl: string
   readonly connectTimeoutMs: number
   readonly tls: OriginTls | undefined
-  readonly readingTime: ReadingTime
+  readonly reads: OriginReads
 }
 
 /**
@@ -57,7 +56,7 @@ interface Tunnel {
  */
 function createTunnelledPool(
   poolOptions: Pool.Options,
-  { proxyUrl, connectTimeoutMs, tls, readingTime }: Tunnel,
+  { proxyUrl, connectTimeoutMs, tls, reads }: Tunnel,
 ): Dispatcher {
   return new ProxyAgent({
     ...poolOptions,
@@ -67,7 +66,7 @@ function createTunnelledPool(
     requestTls: { ...tls },
     factory: (originUrl, given) => {
       const { connect, ...rest } = given as { connect: buildConnector.connector }
-      return new Pool(originUrl, { ...rest, connect: boundAnswers(connect, readingTime) })
+      return new Pool(originUrl, { ...rest, connect: boundAnswers(connect, reads) })
     },
     clientFactory: (url, given) => new Pool(url, { ...given, headersTimeout: connectTimeoutMs }),
   })

@@ -8,53 +8,133 @@ export const UNLISTED_SHARE = 0.25
 
 /** So much time is saved up while little is read, and as much may be taken in advance. */
 const SAVED_MS_MAX = 20
+/** What an origin has used counts half after this time. */
+const HALF_LIFE_MS = 1_000
 
 /**
  * Bounds the share of the event loop that it takes to read the answers on some connections. It measures the time and does not count
- * bytes or pieces, so it holds for whatever a service finds that is slow to parse. Reads that find no time left wait in their order.
+ * bytes or pieces, so it holds for whatever a service finds that is slow to parse. While there is no time left, reads wait: the
+ * origin that has used the least goes first, so services that answer slowly to read keep others waiting for few reads.
  */
 export class ReadingTime {
   readonly #share: number
   #leftMs = SAVED_MS_MAX
   #countedAt = performance.now()
-  #waiting: (() => void)[] = []
+  readonly #waiting = new Set<OriginReads>()
+  #isWaking = false
+  #isReading = false
 
   /** The share is a part of one, as 0.5. */
   constructor(share: number) {
     this.#share = share
   }
 
-  /** Runs the read now, or once there is time for it. */
-  run(read: () => void): void {
-    if (this.#waiting.length > 0) {
-      this.#waiting.push(read)
-      return
-    }
-    const now = performance.now()
-    this.#leftMs = Math.min(SAVED_MS_MAX, this.#leftMs + (now - this.#countedAt) * this.#share)
-    this.#countedAt = now
-    if (this.#leftMs > 0) {
-      this.#measure(read, now)
-      return
-    }
-    this.#waiting.push(read)
-    this.#goOnLater()
-  }
-
-  #measure(read: () => void, startedAt: number): void {
-    read()
-    // The pause of a garbage collection counts as well. It must not keep a service waiting for long.
-    this.#leftMs = Math.max(-SAVED_MS_MAX, this.#leftMs - (performance.now() - startedAt))
-  }
-
-  #goOnLater(): void {
-    setTimeout(() => this.#goOn(), Math.ceil((1 - this.#leftMs) / this.#share))
+  /** Returns the reads of one more origin that shares this time. */
+  openOrigin(): OriginReads {
+    const origin: OriginReads = new OriginReads(() => {
+      this.#waiting.add(origin)
+      this.#goOn()
+    })
+    return origin
   }
 
   #goOn(): void {
-    const waiting = this.#waiting
-    this.#waiting = []
-    for (const read of waiting) this.run(read)
+    if (this.#isWaking || this.#isReading) return
+    this.#isReading = true
+    try {
+      this.#readWaiting()
+    } finally {
+      this.#isReading = false
+    }
+  }
+
+  #readWaiting(): void {
+    for (let origin = this.#findNext(); origin !== undefined; origin = this.#findNext()) {
+      const now = performance.now()
+      this.#leftMs = Math.min(SAVED_MS_MAX, this.#leftMs + (now - this.#countedAt) * this.#share)
+      this.#countedAt = now
+      if (this.#leftMs <= 0) {
+        this.#wakeLater()
+        return
+      }
+      const tookMs = origin.readOne(now)
+      // The pause of a garbage collection counts as well. It must not keep a service waiting for long.
+      this.#leftMs = Math.max(-SAVED_MS_MAX, this.#leftMs - tookMs)
+    }
+  }
+
+  /** Finds the origin that has used the least of those that have something to read. */
+  #findNext(): OriginReads | undefined {
+    const now = performance.now()
+    let next: OriginReads | undefined
+    let leastMs = Number.POSITIVE_INFINITY
+    for (const origin of this.#waiting) {
+      if (!origin.isWaiting) {
+        this.#waiting.delete(origin)
+        continue
+      }
+      const usedMs = origin.countUsedMs(now)
+      if (usedMs >= leastMs) continue
+      next = origin
+      leastMs = usedMs
+    }
+    return next
+  }
+
+  #wakeLater(): void {
+    this.#isWaking = true
+    setTimeout(
+      () => {
+        this.#isWaking = false
+        this.#goOn()
+      },
+      Math.ceil((1 - this.#leftMs) / this.#share),
+    )
+  }
+}
+
+/** The connections of one origin that have something to read, and the time that its answers have used. */
+export class OriginReads {
+  readonly #onWaiting: () => void
+  /** Each connection is in it once, however often it was told that there is more to read. */
+  readonly #reads = new Map<object, () => void>()
+  #usedMs = 0
+  #usedAt = performance.now()
+
+  constructor(onWaiting: () => void) {
+    this.#onWaiting = onWaiting
+  }
+
+  get isWaiting(): boolean {
+    return this.#reads.size > 0
+  }
+
+  /** Reads from the connection now, or once there is time for it. */
+  run(connection: object, read: () => void): void {
+    if (this.#reads.has(connection)) return
+    this.#reads.set(connection, read)
+    this.#onWaiting()
+  }
+
+  /** The connection has closed. */
+  forget(connection: object): void {
+    this.#reads.delete(connection)
+  }
+
+  countUsedMs(now: number): number {
+    return this.#usedMs * 0.5 ** ((now - this.#usedAt) / HALF_LIFE_MS)
+  }
+
+  /** Reads from the connection that waits longest, and returns how long that took, in milliseconds. */
+  readOne(now: number): number {
+    const [[connection, read] = []] = this.#reads
+    if (connection === undefined || read === undefined) return 0
+    this.#reads.delete(connection)
+    read()
+    const endedAt = performance.now()
+    this.#usedMs = this.countUsedMs(now) + (endedAt - now)
+    this.#usedAt = now
+    return endedAt - now
   }
 }
 
@@ -63,10 +143,11 @@ export class ReadingTime {
  * has one listener that reads it, once the connector's callback has returned. Throws a LibraryChangedError if undici no longer works
  * so.
  */
-export function boundReading(socket: Socket, time: ReadingTime): void {
+export function boundReading(socket: Socket, reads: OriginReads): void {
   const [read, ...more] = socket.listeners('readable')
   if (read === undefined || more.length > 0)
     throw undiciChanged('the connection, which is not read by one listener')
-  socket.on('readable', () => time.run(() => read.call(socket)))
+  socket.on('readable', () => reads.run(socket, () => read.call(socket)))
+  socket.once('close', () => reads.forget(socket))
   socket.removeListener('readable', read as () => void)
 }

@@ -33,7 +33,7 @@ function connectTo(hostname: string, lookup: LookupFunction): Promise<Outcome> {
     }
     const guarded = guardLookup(mayReach, lookup)
     const connect = createGuardedConnector(
-      { mayReach, lookup: guarded, connectTimeoutMs: 1_000, readingTime: new ReadingTime(1) },
+      { mayReach, lookup: guarded, connectTimeoutMs: 1_000, reads: new ReadingTime(1).openOrigin() },
       spy,
     )
     connect({ hostname, protocol: 'http:', port: '80' }, (...[error]) => end(error))

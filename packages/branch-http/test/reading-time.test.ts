@@ -1,7 +1,7 @@
 import { buildConnector, Pool } from 'undici'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { boundAnswers } from '../src/bounded-answers.ts'
-import { ReadingTime } from '../src/reading-time.ts'
+import { type OriginReads, ReadingTime } from '../src/reading-time.ts'
 import { buildCall, serveHttp } from './hostile-server.ts'
 import { testCaller } from './test-caller.ts'
 
@@ -11,51 +11,90 @@ function work(ms: number): void {
 }
 
 it('Reads take their share of the time, in the order in which they came', async () => {
-  const time = new ReadingTime(0.25)
+  const reads = new ReadingTime(0.25).openOrigin()
   const order: number[] = []
   const startedAt = performance.now()
-  const reads = Array.from({ length: 40 }, (_, index) => {
+  const all = Array.from({ length: 40 }, (_, index) => {
     return new Promise<void>((resolve) => {
-      time.run(() => {
+      reads.run({}, () => {
         order.push(index)
         work(5)
         resolve()
       })
     })
   })
-  await Promise.all(reads)
+  await Promise.all(all)
   expect(order).toEqual(Array.from({ length: 40 }, (_, index) => index))
   // They took 200 ms, of which 20 ms had been saved, and a read of 5 ms may begin with little left.
   expect(performance.now() - startedAt).toBeGreaterThan((200 - 20 - 5) / 0.25)
 })
 
 it('A read that took long keeps the next one waiting for a bounded time, and one after it for none', async () => {
-  const time = new ReadingTime(0.5)
-  time.run(() => work(300))
+  const reads = new ReadingTime(0.5).openOrigin()
+  reads.run({}, () => work(300))
   const startedAt = performance.now()
-  await new Promise<void>((resolve) => time.run(resolve))
+  await new Promise<void>((resolve) => reads.run({}, resolve))
   const waitedMs = performance.now() - startedAt
   expect(waitedMs).toBeGreaterThan(0)
   let hasRun = false
   // It would wait for 560 ms if all of the first read counted.
   await new Promise((resolve) => setTimeout(resolve, 40))
-  time.run(() => {
+  reads.run({}, () => {
     hasRun = true
   })
   expect(hasRun).toBe(true)
 })
 
+it('An origin that has used little is read before others, however many of their connections wait', async () => {
+  const time = new ReadingTime(0.25)
+  const [slow, otherSlow, quick] = [time.openOrigin(), time.openOrigin(), time.openOrigin()]
+  let slowReads = 0
+  const readSlowly = (reads: OriginReads) =>
+    reads.run({}, () => {
+      slowReads += 1
+      work(5)
+    })
+  for (let count = 0; count < 200; count++) for (const reads of [slow, otherSlow]) readSlowly(reads)
+  const before = slowReads
+  for (let count = 0; count < 5; count++) await new Promise<void>((resolve) => quick.run({}, resolve))
+  // Each read of the quick one waits at most for the one that is under way and for the time that it took.
+  expect(slowReads - before).toBeLessThan(20)
+})
+
+it('A connection that has more to read waits once, and not at all when it has closed', async () => {
+  const reads = new ReadingTime(0.1).openOrigin()
+  reads.run({}, () => work(60))
+  const [connection, closed] = [{}, {}]
+  let count = 0
+  for (let told = 0; told < 100; told++) reads.run(connection, () => count++)
+  reads.run(closed, () => (count += 1_000))
+  reads.forget(closed)
+  await new Promise<void>((resolve) => reads.run({}, resolve))
+  expect(count).toBe(1)
+})
+
+it('A read may ask for another one, and one that throws keeps none from its turn', async () => {
+  const reads = new ReadingTime(0.5).openOrigin()
+  const inner = new Promise<void>((resolve) => reads.run({}, () => reads.run({}, resolve)))
+  await inner
+  const fails = () => {
+    throw new Error('a broken read')
+  }
+  expect(() => reads.run({}, fails)).toThrow('a broken read')
+  await new Promise<void>((resolve) => reads.run({}, resolve))
+})
+
 it('Nothing of an answer is read before there is time for it', async () => {
   const server = await serveHttp((_request, response) => response.end('done'))
   const reads: (() => void)[] = []
-  const time = new ReadingTime(1)
+  const origin = new ReadingTime(1).openOrigin()
   const hasCome = new Promise<void>((resolve) => {
-    vi.spyOn(time, 'run').mockImplementation((read) => {
+    vi.spyOn(origin, 'run').mockImplementation((_connection, read) => {
       reads.push(read)
       resolve()
     })
   })
-  const pool = new Pool(server.url, { connect: boundAnswers(buildConnector({ timeout: 1_000 }), time) })
+  const pool = new Pool(server.url, { connect: boundAnswers(buildConnector({ timeout: 1_000 }), origin) })
   onTestFinished(() => pool.destroy())
   let answer: string | undefined
   void pool.request({ path: '/', method: 'GET' }).then(async ({ body }) => {
@@ -80,13 +119,13 @@ it('Origins that are not listed share one time, and each listed one has its own'
     string,
     string,
   ]
-  const run = vi.spyOn(ReadingTime.prototype, 'run')
-  onTestFinished(() => run.mockRestore())
+  const open = vi.spyOn(ReadingTime.prototype, 'openOrigin')
+  onTestFinished(() => open.mockRestore())
   const caller = testCaller({ listedOrigins: [listed, otherListed].map((url) => new URL(url).origin) })
   const findTime = async (url: string): Promise<unknown> => {
-    run.mockClear()
+    open.mockClear()
     expect(await caller.call(buildCall(url))).toMatchObject({ result: 'success' })
-    return run.mock.contexts[0]
+    return open.mock.contexts[0]
   }
   const shared = await findTime(unlisted)
   expect(shared).toBeInstanceOf(ReadingTime)

@@ -138,7 +138,7 @@ describe('connections', () => {
       mayReach,
       lookup: shared,
       connectTimeoutMs: 1_000,
-      readingTime: new ReadingTime(1),
+      reads: new ReadingTime(1).openOrigin(),
     })
     const ended: unknown[] = []
     for (let n = 0; n < 100; n++) {
