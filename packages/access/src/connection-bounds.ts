@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
@@ -13,7 +13,7 @@ import { assertPendingAnswerIsKept } from './pending-answer.ts'
 import { refuseConnection } from './refuse-connection.ts'
 
 /** Names a bound that was reached, so that a connection was ended. */
-export type ReachedBound = HolderBound | 'pipelined-requests'
+export type ReachedBound = HolderBound | 'pipelined-requests' | 'unread-connections'
 
 /**
  * Node keeps up to this much of a body before it stops reading from its connection. A smaller body is not counted while
@@ -78,8 +78,9 @@ export class ConnectionBounds {
     server.on('connection', (socket: Socket) => {
       const connection = findConnection(socket)
       this.#holders.add(connection)
-      this.#turns.startLater(connection)
+      if (!this.#turns.startNew(connection)) this.#end(connection, 'unread-connections')
     })
+    this.#ignoreRefused(server)
     // Node would answer 417 by itself, as often as a caller asks, and no hook would see the request.
     server.on('checkExpectation', ({ socket }: IncomingMessage, response: ServerResponse) => {
       this.#turns.countExcess()
@@ -90,6 +91,17 @@ export class ConnectionBounds {
       response.writeHead(417, { connection: 'close', 'content-length': 0 })
       response.end()
     })
+  }
+
+  /** What comes over a refused connection reaches no hook and no route: one read may bring 1,000 more requests. */
+  #ignoreRefused(server: Server): void {
+    for (const handle of server.listeners('request') as RequestListener[]) {
+      server.off('request', handle)
+      server.on('request', (request, response) => {
+        if (findConnection(request.socket).isRefused) this.#turns.countExcess()
+        else handle.call(server, request, response)
+      })
+    }
   }
 
   /**
@@ -224,9 +236,25 @@ export class ConnectionBounds {
 
   #end(connection: Connection, bound: ReachedBound): void {
     connection.isRefused = true
-    connection.socket.destroy()
+    endWithoutStacks(connection.socket)
     this.#onReached(bound)
   }
+}
+
+/**
+ * Ends a connection that may have brought 1,000 requests. Node makes an error for each of them when the connection has closed,
+ * whose stacks take most of the time and are never read.
+ */
+function endWithoutStacks(socket: Socket): void {
+  let limit = Error.stackTraceLimit
+  socket.prependOnceListener('close', () => {
+    limit = Error.stackTraceLimit
+    Error.stackTraceLimit = 0
+  })
+  socket.once('close', () => {
+    Error.stackTraceLimit = limit
+  })
+  socket.destroy()
 }
 
 /** Tells whether a request has a larger body than may stay unread on a route that reads none. */

@@ -107,7 +107,11 @@ export function pauseReading(connection: Connection): void {
   if (typeof socket.pause !== 'function') return
   if (connection.isPaused === undefined) {
     socket.on('resume', () => {
-      if (connection.isPaused === true) socket.pause()
+      if (connection.isPaused !== true) return
+      socket.pause()
+      // Node's HTTP server has begun to read again at this event, and stops only at a 'pause'. A socket that was paused before
+      // its first 'resume' tells none, since it has not changed its state.
+      socket.emit('pause')
     })
   }
   connection.isPaused = true

@@ -12,6 +12,20 @@ const RESUMED_PER_TURN_MAX = 1
 /** One turn reads from this many connections that are new, or that a flood has paused. */
 const STARTED_PER_TURN_MAX = 4
 /**
+ * A connection that has not passed the gate may have this many waiting requests. Callers without a key ask for a page or for
+ * the health, one after the other.
+ */
+const STRANGER_WAITING_MAX = 16
+/**
+ * After a turn in which many pipelined requests came, this many turns read from no connection that is new or paused. Each turn
+ * of the loop accepts one new connection, so otherwise new ones would come in as slowly as the flood is read.
+ */
+const ACCEPTING_TURNS = 16
+/** A turn with this many requests beyond the shares of their connections takes about as long as reading for 1 ms. */
+const COSTLY_EXCESS = 100
+/** One holder may have this many connections that wait to be read from for the first time. They are read within 2 s. */
+const UNREAD_PER_HOLDER_MAX = 128
+/**
  * A flood has begun when this many requests have come in one turn beyond the shares of their connections. Node parses
  * that many in about 10 ms.
  */
@@ -49,6 +63,7 @@ export class FairTurns {
   #waitingCount = 0
   #turn = 0
   #isTurnCounted = false
+  #acceptingTurns = 0
 
   constructor(options: FairTurnsOptions) {
     this.#options = options
@@ -82,6 +97,13 @@ export class FairTurns {
     if (connection.resumedInTurn !== this.#turn) this.startLater(connection)
   }
 
+  /** The same for a connection that has just opened. Returns false if too many of its holder wait for that already. */
+  startNew(connection: Connection): boolean {
+    if (this.#toStart.count(connection.holder) >= UNREAD_PER_HOLDER_MAX) return false
+    this.startLater(connection)
+    return true
+  }
+
   /** Pauses a connection and reads from it in a later turn. Holders take turns. */
   startLater(connection: Connection): void {
     if (connection.isPaused === true || connection.socket.destroyed) return
@@ -111,6 +133,7 @@ export class FairTurns {
   #add(connection: Connection, request: WaitingRequest): boolean {
     this.countExcess()
     if (this.#waitingCount >= this.#options.waitingMax) return false
+    if (connection.caller === undefined && connection.waiting.length >= STRANGER_WAITING_MAX) return false
     // The key is checked when the request begins. Until then no bytes of a body are held for a connection without a
     // good key.
     if (request.bodyBytes > 0 && connection.caller === undefined) return false
@@ -143,10 +166,14 @@ export class FairTurns {
   readonly #endTurn = (): void => {
     this.#turn += 1
     this.#isTurnCounted = false
+    this.#acceptingTurns =
+      this.#excess >= COSTLY_EXCESS ? ACCEPTING_TURNS : Math.max(0, this.#acceptingTurns - 1)
     this.#excess = 0
     this.#isFlooded = false
-    this.#resumeSome(this.#toResume, RESUMED_PER_TURN_MAX)
-    this.#resumeSome(this.#toStart, STARTED_PER_TURN_MAX)
+    if (this.#acceptingTurns === 0) {
+      this.#resumeSome(this.#toResume, RESUMED_PER_TURN_MAX)
+      this.#resumeSome(this.#toStart, STARTED_PER_TURN_MAX)
+    }
     for (const connection of this.#waiting) this.#beginSome(connection)
     if (this.#toResume.size > 0 || this.#toStart.size > 0) this.#countTurn()
   }

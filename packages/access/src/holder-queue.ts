@@ -19,6 +19,10 @@ export class HolderQueue {
     return this.#holders.has(connection)
   }
 
+  count(holder: Holder | undefined): number {
+    return this.#byHolder.get(holder)?.size ?? 0
+  }
+
   add(connection: Connection): void {
     if (this.#holders.has(connection)) return
     const { holder } = connection

@@ -240,9 +240,31 @@ for (const { api, submit, open } of APIS) {
       return position
     }
 
-    for (const [what, request] of spellings) {
-      it(`Pipelined requests for ${what} are begun a few at a time, and others get their turn`, async () => {
-        expect(await begunBefore(request, 4)).toBeLessThan(MANY / 2)
+    it('Pipelined requests for a route with a body are begun a few at a time, and others get their turn', async () => {
+      expect(await begunBefore(spellings[2][1], 4)).toBeLessThan(MANY / 2)
+    })
+
+    for (const [what, request] of spellings.slice(0, 2)) {
+      it(`A stranger that pipelines many requests for ${what} loses its connection, and others get their turn`, async () => {
+        let begun = 0
+        const { [api]: app, reached } = await apis({}, (each) =>
+          each.addHook('onRequest', async () => void begun++),
+        )
+        const flood = await caller(app)
+        flood.send(request.repeat(MANY))
+        await hasEnded(flood)
+        expect(reached).toEqual(['pipelined-requests'])
+        expect(begun).toBeLessThanOrEqual(4)
+        const other = await caller(app)
+        other.send(`GET ${open} HTTP/1.1\r\n${HOST}\r\n`)
+        await hasAnswers(other, 1)
+      })
+
+      it(`A stranger that pipelines a few requests for ${what} gets all answers`, async () => {
+        const { [api]: app } = await apis({})
+        const some = await caller(app)
+        some.send(request.repeat(16))
+        await hasAnswers(some, 16)
       })
     }
 
