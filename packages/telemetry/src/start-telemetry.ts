@@ -1,5 +1,6 @@
 import type { EngineTracer, Logger } from '@counterstep/engine'
 import { CounterstepError } from '@counterstep/protocol'
+import { createBoundedAgent } from './bounded-agent.ts'
 import type { ReadableRegistry } from './prometheus-producer.ts'
 import { readFailure } from './read-failure.ts'
 
@@ -80,8 +81,9 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
 }
 
 /** The exporters read the variables where they are given no URL. */
-function readPlace({ otlp }: TelemetryOptions, path: string): { readonly url?: string } {
-  return otlp === undefined ? {} : { url: `${otlp.replace(/\/$/, '')}/${path}` }
+function readPlace({ otlp }: TelemetryOptions, path: string) {
+  const url = otlp === undefined ? {} : { url: `${otlp.replace(/\/$/, '')}/${path}` }
+  return { ...url, httpAgentOptions: createBoundedAgent }
 }
 
 async function load() {

@@ -16,3 +16,9 @@ it.each([
 ])('%s is told as %s', (text, told) => {
   expect(readFailure(text)).toBe(told)
 })
+
+it('A long text of a receiver is cut', () => {
+  const told = readFailure(JSON.stringify({ name: 'OTLPExporterError', message: 'x'.repeat(16_000) }))
+  expect(told).toMatch(/^telemetry could not be sent: OTLPExporterError: x+…$/)
+  expect(told).toHaveLength(512)
+})
