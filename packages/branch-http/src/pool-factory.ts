@@ -29,13 +29,14 @@ export function createPoolFactory(options: CallerOptions): (originKey: string) =
     bodyTimeout: 0,
   }
   const isListed = createListedCheck(options.listedOrigins)
+  const listedTime = new ReadingTime(LISTED_SHARE)
   const unlistedTime = new ReadingTime(UNLISTED_SHARE)
   return function createPool(originKey) {
     const tls = options.tls.get(originKey)
     const { answerHeaderBytesMax: bytesMax } = options
     const listed = isListed(originKey)
     const maxHeaderSize = listed ? bytesMax : Math.min(bytesMax, UNLISTED_HEADER_BYTES_MAX)
-    const reads = (listed ? new ReadingTime(LISTED_SHARE) : unlistedTime).openOrigin()
+    const reads = (listed ? listedTime : unlistedTime).openOrigin()
     const own = { ...poolOptions, maxHeaderSize }
     if (proxyUrl !== undefined) return createTunnelledPool(own, { proxyUrl, connectTimeoutMs, tls, reads })
     const connect = createGuardedConnector({ mayReach, lookup, connectTimeoutMs, tls, reads })

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { undiciChanged } from './undici-changed.ts'
 
-/** The answers of one listed origin may take half of the event loop's time, far more than honest ones do at full load. */
+/** The answers of all listed origins together may take half of the event loop's time, more than honest ones do at full load. */
 export const LISTED_SHARE = 0.5
 /** The answers of all other origins may take so much of it together. */
 export const UNLISTED_SHARE = 0.25

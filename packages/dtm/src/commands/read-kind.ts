@@ -1,4 +1,5 @@
 import { refuse } from '../wire/answer.ts'
+import { cutRepeated } from '../wire/cut-repeated.ts'
 import { refuseUnsupported } from '../wire/refuse-unsupported.ts'
 import { type DtmKind, toKind } from '../wire/status-word.ts'
 
@@ -7,5 +8,5 @@ export function readKind(transType: string): DtmKind {
   const kind = toKind(transType)
   if (kind !== undefined) return kind
   if (transType === 'workflow') throw refuseUnsupported('transactions of type workflow are')
-  throw refuse(`unknow trans type: ${transType}`)
+  throw refuse(`unknow trans type: ${cutRepeated(transType)}`)
 }

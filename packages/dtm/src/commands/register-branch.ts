@@ -2,6 +2,7 @@ import { isCounterstepError, isGid } from '@counterstep/protocol'
 import { readNote } from '../definition/note.ts'
 import { buildTccBranch, buildXaBranch } from '../definition/two-phase-definition.ts'
 import { type Answer, answerFailure, refuse, SUCCESS } from '../wire/answer.ts'
+import { cutRepeated } from '../wire/cut-repeated.ts'
 import { stripGid } from '../wire/read-gid.ts'
 import type { Registration } from '../wire/read-registration.ts'
 import { refuseUnsupported } from '../wire/refuse-unsupported.ts'
@@ -17,7 +18,8 @@ export async function registerBranch(
 ): Promise<Answer> {
   const { trans_type = '' } = registration
   if (trans_type === 'workflow') throw refuseUnsupported('branches of type workflow are')
-  if (trans_type !== 'tcc' && trans_type !== 'xa') throw refuse(`unknow trans type: ${trans_type}`)
+  if (trans_type !== 'tcc' && trans_type !== 'xa')
+    throw refuse(`unknow trans type: ${cutRepeated(trans_type)}`)
   const gid = stripGid(registration.gid ?? '')
   const stored = isGid(gid) ? await engine.read(gid, caller) : undefined
   if (!isGid(gid) || stored?.kind !== trans_type || stored.status !== 'prepared')

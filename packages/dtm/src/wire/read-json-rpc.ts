@@ -2,7 +2,7 @@ import { decodeGoStruct, GoTypeError } from '../go-json/decode-go-struct.ts'
 import type { GoValue } from '../go-json/go-value.ts'
 import { GoDepthError, GoSyntaxError, scanGoJson } from '../go-json/scan-go-json.ts'
 import { writeGoJson } from '../go-json/write-go-json.ts'
-import { toWellFormed } from './to-well-formed.ts'
+import { cutRepeated, REPEATED_LENGTH_MAX } from './cut-repeated.ts'
 
 /** A request of JSON-RPC 2.0. DTM takes only texts as ids, and no batches. */
 export interface JsonRpcRequest {
@@ -31,9 +31,6 @@ export interface JsonRpcProblem {
   readonly problem: JsonRpcError
 }
 
-/** An answer repeats the id and the method. Escaping a text of 1 MiB would keep others waiting. */
-const REPEATED_LENGTH_MAX = 256
-
 const FIELDS = {
   method: { path: 'jrpcReq.method', type: 'string' },
   jsonrpc: { path: 'jrpcReq.jsonrpc', type: 'string' },
@@ -60,10 +57,6 @@ export function readJsonRpc(body: string): JsonRpcRequest | JsonRpcProblem {
     const problem = { code: JSON_RPC_CODES.parse, message: `Parse json error: ${error.message}` }
     return { id: id.type === 'string' ? cutRepeated(id.value) : '', problem }
   }
-}
-
-function cutRepeated(text: string): string {
-  return toWellFormed(text.slice(0, REPEATED_LENGTH_MAX))
 }
 
 /** Finds the last member of that name in any letter case, as Go's decoder does. */
