@@ -7,7 +7,7 @@ import { startAt } from '../rules/saga-effects.ts'
 import { haveAllSucceeded } from '../rules/saga-graph.ts'
 import { takeKeptSignal } from '../rules/saga-signals.ts'
 import { passWaits } from '../rules/saga-waits.ts'
-import type { SagaBranchProgress, SagaTransaction } from '../transaction.ts'
+import { type SagaBranchProgress, type SagaTransaction, UNTOUCHED } from '../transaction.ts'
 
 type Submitted = Extract<SagaTransaction, { readonly status: 'submitted' }>
 
@@ -25,15 +25,18 @@ export function mergeSignals(
 }
 
 /**
- * Takes the signals of the row, and each wait for a signal as the row has it. Where we have planned a wait, the row of a
- * workflow may have the seal of a slot.
+ * Takes the signals of the row, and each wait for a signal as the row has it. The row of a workflow may lack a wait that we have
+ * planned, or have the seal of a slot in its place. If a kept signal has ended such a wait here, the row still keeps that
+ * signal, so the wait begins again and takes it anew.
  */
 export function takeStoredSignals(ours: SagaTransaction, stored: SagaTransaction): SagaTransaction {
   const { signals: _, ...rest } = ours
   const branches = ours.branches.map((progress, branch) => {
     const { id, wait } = ours.definition.branches[branch] ?? {}
     const isCommon = stored.definition.branches[branch]?.id === id
-    return wait?.type === 'signal' && isCommon ? chooseWait(progress, stored.branches[branch]) : progress
+    if (wait?.type !== 'signal') return progress
+    if (isCommon) return chooseWait(progress, stored.branches[branch])
+    return hasTakenSignal(progress) ? UNTOUCHED : progress
   })
   const signals = stored.signals === undefined ? {} : { signals: stored.signals }
   return { ...rest, ...signals, branches }
@@ -55,6 +58,10 @@ function giveKeptSignals(saga: Submitted, storeNow: number): Submitted {
   for (const [branch, { action }] of saga.branches.entries())
     if (action.state === 'open') given = takeKeptSignal(given, branch, storeNow) ?? given
   return given
+}
+
+function hasTakenSignal({ action: { state, error } }: SagaBranchProgress): boolean {
+  return state === 'succeeded' && error === undefined
 }
 
 function chooseWait(ours: SagaBranchProgress, stored: SagaBranchProgress | undefined): SagaBranchProgress {
