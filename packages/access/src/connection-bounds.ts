@@ -93,7 +93,7 @@ export class ConnectionBounds {
     })
   }
 
-  /** What comes over a refused connection reaches no hook and no route: one read may bring 1,000 more requests. */
+  /** Nothing that comes over a refused connection reaches a hook or a route: one read may bring 1,000 more requests. */
   #ignoreRefused(server: Server): void {
     for (const handle of server.listeners('request') as RequestListener[]) {
       server.off('request', handle)

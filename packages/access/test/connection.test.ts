@@ -27,7 +27,7 @@ it('Nothing is read from a connection that is paused when it opens, until it is 
   }
   const first = ask('/first')
   await expect.poll(() => opened.length).toBe(1)
-  // What the first one has sent is there by then.
+  // The bytes of the first one are there by then.
   for (let count = 0; count < 20; count++) await ask(`/${count}`)
   expect(paths).not.toContain('/first')
   resumeReading(findConnection(opened[0] as Socket))

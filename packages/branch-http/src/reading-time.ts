@@ -8,7 +8,7 @@ export const UNLISTED_SHARE = 0.25
 
 /** So much time is saved up while little is read, and as much may be taken in advance. */
 const SAVED_MS_MAX = 20
-/** What an origin has used counts half after this time. */
+/** The time that an origin has used counts half after this one. */
 const HALF_LIFE_MS = 1_000
 
 /**

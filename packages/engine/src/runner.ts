@@ -497,7 +497,8 @@ export class Runner {
         ? (this.#refuse(active, request) ?? (await requestAnswer(branches, request, active.span)))
         : NOT_SENT_ANSWER
       const durationMs = Math.round(clock.now() - startedAt)
-      if ((answer.body?.length ?? 0) > SHORT_BODY_LENGTH) await this.#longBodies.wait()
+      const { length = 0 } = answer.body ?? {}
+      if (length > SHORT_BODY_LENGTH) await this.#longBodies.wait(target, length)
       const service = answer === NOT_SENT_ANSWER ? undefined : destination?.service
       observer.branchCalled(call.op, answer.result, durationMs, service, answer.statusCode ?? answer.error)
       if (target !== undefined) {

@@ -38,7 +38,7 @@ export interface MessagePlan extends Common {
 export type PreparedPlan = TccPlan | MessagePlan
 
 export function drawTcc(random: Random, number: number, faults: FaultProfile): TccPlan {
-  // Of two, the second one is XA.
+  // The second one of two is XA.
   const isXa = number === 1
   const definition: TccDefinition | XaDefinition = {
     kind: isXa ? 'xa' : 'tcc',
