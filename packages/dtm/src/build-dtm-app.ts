@@ -19,6 +19,7 @@ import { type FastifyInstance, fastify } from 'fastify'
 import { DialectMetrics } from './metrics/dialect-metrics.ts'
 import { createErrorHandler, type ReportError } from './routes/handle-error.ts'
 import { addJsonRpcRoute } from './routes/json-rpc.ts'
+import { addKeyValueRoutes } from './routes/key-values.ts'
 import { addNewGidRoute } from './routes/new-gid.ts'
 import { addOperationRoutes } from './routes/operations.ts'
 import { addQueryRoutes } from './routes/queries.ts'
@@ -101,6 +102,7 @@ export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {
     addQueryRoutes(routes, engine, new ReadLimiter(nodeClock(), LIST_READS))
     addResetCronTimeRoute(routes, engine)
     addTopicRoutes(routes, topicList)
+    addKeyValueRoutes(routes, topicList)
     addNewGidRoute(routes)
     addJsonRpcRoute(routes, { commands, gate, metrics, report: onError })
     addOperationRoutes(routes, { metrics, version: deps.version ?? DTM_VERSION, nodeMetrics })

@@ -334,7 +334,7 @@ describe('S42: the bytes of a key', () => {
       remark: '',
     }))
     const topics: TopicStore = {
-      list: async () => [{ name: 'all', subscribers, version: 1 }],
+      list: async () => [{ name: 'all', subscribers, version: 1, updatedAt: 0 }],
       write: async () => 'conflict',
       remove: async () => 'absent',
     }

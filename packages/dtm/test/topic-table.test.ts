@@ -6,12 +6,13 @@ it('S43: The table of topics has a row for each subscriber, without the query of
     {
       name: 'payments',
       version: 3,
+      updatedAt: 0,
       subscribers: [
         { url: 'http://mail.test/in?token=hunter2&again=?hunter2', remark: 'by mail' },
         { url: 'http://ledger.test/in', remark: '' },
       ],
     },
-    { name: 'orders', version: 1, subscribers: [] },
+    { name: 'orders', version: 1, updatedAt: 0, subscribers: [] },
   ]
   expect(toTopicTable(topics).rows).toEqual([
     ['orders', null, null],

@@ -1,17 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { refuseUnsupported } from '../wire/refuse-unsupported.ts'
 import { BASE_PATH } from './base-path.ts'
-import { READ, SUBMIT } from './route-access.ts'
+import { SUBMIT } from './route-access.ts'
 
 export function addUnsupportedRoutes(app: FastifyInstance): void {
   app.post(`${BASE_PATH}/prepareWorkflow`, { ...SUBMIT, onSend: sendPlainText }, () => {
     throw refuseUnsupported('workflows are')
   })
-  for (const path of ['scanKV', 'queryKV']) {
-    app.get(`${BASE_PATH}/${path}`, READ, () => {
-      throw refuseUnsupported('the key-value routes are')
-    })
-  }
 }
 
 /**

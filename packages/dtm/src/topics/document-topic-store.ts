@@ -24,13 +24,13 @@ export function createDocumentTopicStore(documents: Documents, writeId: () => st
   }
 }
 
-function readTopic({ key, text, version }: StoredDocument): Topic {
+function readTopic({ key, text, version, updatedAt }: StoredDocument): Topic {
   const subscribers: unknown = JSON.parse(text)
   assert(
     Array.isArray(subscribers) && subscribers.every(isSubscriber),
     'a topic that is no list of subscribers',
   )
-  return { name: key, subscribers, version }
+  return { name: key, subscribers, version, updatedAt }
 }
 
 function isSubscriber(value: unknown): value is Subscriber {

@@ -16,6 +16,8 @@ export interface Topic {
   readonly subscribers: readonly Subscriber[]
   /** It grows with each write. A topic that was removed and then written again begins with 1. */
   readonly version: number
+  /** The instant of the last write, by the store's clock. */
+  readonly updatedAt: number
 }
 
 export type TopicWrite = Pick<Topic, 'name' | 'subscribers'> & { readonly expectedVersion: number }

@@ -37,6 +37,12 @@ export class Topics {
     return topic?.subscribers.map(({ url }) => url) ?? []
   }
 
+  /** Lists the topics in the order of their names, as of at most TOPICS_AGE_MS_MAX ago. */
+  async list(): Promise<readonly Topic[]> {
+    const topics = await this.#list(this.#now() - TOPICS_AGE_MS_MAX)
+    return [...topics.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+  }
+
   subscribe(name: string, url: string, remark: string): Promise<void> {
     requireBoth(name, url)
     if (!isDocumentKey(name)) throw refuse('a topic must be 1–128 characters that can be seen')

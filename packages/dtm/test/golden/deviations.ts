@@ -24,10 +24,6 @@ const SUCCESS = { status: 200, body: '{"dtm_result":"SUCCESS"}' }
 const ONGOING = { status: 425, body: '{"dtm_result":"ONGOING","message":"ONGOING"}' }
 const UNKNOWN = { status: 200, body: '{"branches":[],"transaction":null}' }
 const NO_SAGA = answerError('a saga is not prepared: submit it')
-const NO_KV = {
-  status: 501,
-  body: '{"message":"the key-value routes are not there yet: sagas, TCC, XA and two-phase messages over HTTP are"}',
-}
 const BAD_GID = answerUnprocessable(
   'gid must be 1–128 printable ASCII characters without space, quote, backslash or semicolon, and not . or ..',
 )
@@ -40,7 +36,6 @@ const GID = 'a gid that not every store can keep is refused, where DTM keeps, cu
 const TYPE = 'an unknown trans_type is named, where DTM shows a nil pointer'
 const PREPARED_SAGA = 'a saga cannot be prepared: no client does it'
 const CUSTOM_DATA = 'custom_data that cannot run is refused before anything is stored'
-const KV = 'the key-value routes are not there yet'
 const HEADERS = 'the headers of prepare are those of every later call, whoever causes it'
 const BRANCH_ID = 'a branch id is 1–64 characters of a set that is safe everywhere'
 const HIDDEN = 'the queries of URLs and the values of branch headers may be secrets: they are not shown'
@@ -177,16 +172,9 @@ export const DEVIATIONS: Readonly<Record<string, Deviation>> = {
     answers: { 7: SHOWN },
     calls: ['POST /confirm01', 'POST /confirm01'],
   },
-  'topics: subscribe and its kv': { reason: KV, answers: { 1: NO_KV } },
-  'topics: unsubscribe': { reason: KV, answers: { 3: NO_KV, 6: NO_KV } },
-  'topics: delete': { reason: KV, answers: { 3: NO_KV } },
-  'topics: kv listing': {
-    reason: KV,
-    answers: { 0: NO_KV, 1: NO_KV, 2: NO_KV, 4: NO_KV, 5: NO_KV, 6: NO_KV },
-  },
   'topics: msg to three subscribers beside a plain step': {
-    reason: `${KV}, and ${HIDDEN}`,
-    answers: { 3: NO_KV, 6: SHOWN },
+    reason: HIDDEN,
+    answers: { 3: SHOWN, 6: SHOWN },
   },
   'branch-calls: msg: headers and custom_data': { reason: HIDDEN, answers: { 1: SHOWN } },
   'query: options flattened': { reason: HIDDEN, answers: { 1: SHOWN } },
