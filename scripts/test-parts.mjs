@@ -89,7 +89,7 @@ function restStages(root, node) {
     },
     {
       name: 'thorough suites',
-      parts: [suite('thorough tests', 2_400_000, tool('vitest/vitest.mjs', 'run'), context)],
+      parts: [suite('thorough tests', 3_300_000, tool('vitest/vitest.mjs', 'run'), context)],
     },
     {
       name: 'thorough suites',
