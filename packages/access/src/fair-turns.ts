@@ -97,7 +97,7 @@ export class FairTurns {
     if (connection.resumedInTurn !== this.#turn) this.startLater(connection)
   }
 
-  /** The same for a connection that has just opened. Returns false if too many of its holder wait for that already. */
+  /** Reads from a connection that has just opened in a later turn. Returns false if too many of its holder wait for that already. */
   startNew(connection: Connection): boolean {
     if (this.#toStart.count(connection.holder) >= UNREAD_PER_HOLDER_MAX) return false
     this.startLater(connection)

@@ -1,9 +1,10 @@
-import { textHash, withoutQuery } from '@counterstep/core'
+import { withoutQuery } from '@counterstep/core'
 import type { FastifyInstance } from 'fastify'
 import { writeGoJson } from '../go-json/write-go-json.ts'
 import type { Topic } from '../topics/topic-store.ts'
 import type { Topics } from '../topics/topics.ts'
 import { LIST_ROWS_MAX } from '../view/list-page.ts'
+import { toStableId, toTimeText } from '../view/show-transaction.ts'
 import { answerWith } from '../wire/answer.ts'
 import { readNumber } from '../wire/read-number.ts'
 import { BASE_PATH } from './base-path.ts'
@@ -29,7 +30,7 @@ export function addKeyValueRoutes(app: FastifyInstance, topics: Topics): void {
     const limit = Math.min(readNumber(readParameter(request, 'limit'), SCAN_LIMIT), LIST_ROWS_MAX)
     const all = await list(readParameter(request, 'cat'))
     const page = all.filter(({ name }) => name > position).slice(0, Math.max(0, limit))
-    // As in DTM a full page has a position behind it, even if nothing follows.
+    // A full page has a position behind it, even if nothing follows: DTM does the same.
     const next = page.length === limit ? (page.at(-1)?.name ?? '') : ''
     return sendAnswer(reply, answerWith({ kv: page.map(showTopic), next_position: next }))
   })
@@ -37,13 +38,9 @@ export function addKeyValueRoutes(app: FastifyInstance, topics: Topics): void {
 
 /** The query of a subscriber's URL may be a secret. */
 function showTopic({ name, subscribers, version, updatedAt }: Topic) {
-  const time = new Date(updatedAt).toISOString()
+  const time = toTimeText(updatedAt)
   const shown = subscribers.map(({ url, remark }) => ({ url: withoutQuery(url), remark }))
   const value = writeGoJson(shown)
-  return { id: toId(name), create_time: time, update_time: time, cat: CATEGORY, k: name, v: value, version }
-}
-
-/** Nothing counts topics. Clients in C# need a positive 32-bit number. */
-function toId(name: string): number {
-  return textHash(name) & 0x7fffffff || 1
+  const times = { create_time: time, update_time: time }
+  return { id: toStableId(name), ...times, cat: CATEGORY, k: name, v: value, version }
 }

@@ -129,7 +129,7 @@ function readCheckUrl(definition: Definition): string {
   return definition.kind === 'message' ? (definition.check?.url ?? '') : ''
 }
 
-function toTimeText(at: number): string {
+export function toTimeText(at: number): string {
   return new Date(at).toISOString()
 }
 
@@ -137,7 +137,7 @@ function omitEmpty<Key extends string>(key: Key, text: string): { readonly [key 
   return text === '' ? {} : ({ [key]: text } as { readonly [key in Key]: string })
 }
 
-/** Makes a row's id from the gid, since nothing counts transactions. Clients in C# need a positive 32-bit number. */
-function toStableId(gid: string): number {
-  return textHash(gid) & 0x7fffffff || 1
+/** Makes a row's id from its name, such as the gid, since nothing counts rows. Clients in C# need a positive 32-bit number. */
+export function toStableId(name: string): number {
+  return textHash(name) & 0x7fffffff || 1
 }
