@@ -224,6 +224,7 @@ export { CONFIRMATION, findNamedOp } from './rules/operator-ops.ts'
 export { isPaused } from './rules/pause.ts'
 export { type FoldedTransaction, RULES, type Rules } from './rules/rules.ts'
 export { countSignalBytes } from './rules/saga-signals.ts'
+export { chooseOp } from './rules/two-phase.ts'
 export { foldWorkflow } from './rules/workflow.ts'
 export {
   acceptPlan,

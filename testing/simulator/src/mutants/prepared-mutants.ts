@@ -1,32 +1,42 @@
 /** Wrong rules for TCCs and messages. */
 import {
   CHECK,
+  chooseOp,
   decodeTransaction,
   encodeProgress,
+  findOp,
   isFinal,
+  isTwoPhase,
   RULES,
   type Rules,
   type StoredTransaction,
-  type TccTransaction,
   type Transaction,
   type TransactionEffect,
+  type TwoPhaseTransaction,
 } from '@counterstep/core'
 
-/** A confirm that fails is given up, like an action. */
-export const cancelAfterFailure: Rules = {
-  ...RULES,
-  fold(transaction, event, now) {
-    const isConfirmFailed =
-      transaction.kind === 'tcc' &&
-      transaction.status === 'submitted' &&
-      event.type === 'answered' &&
-      event.answer.result === 'failure'
-    if (!isConfirmFailed) return RULES.fold(transaction, event, now)
-    const abort = { cause: 'branch-failed', at: now, branches: [...transaction.branches.keys()] } as const
-    const next = { ...transaction, status: 'aborting', abort, updatedAt: now } as const
-    return { next, durability: 'strong' }
-  },
+/** A call of the decision that fails is given up, like an action. */
+function giveUpAfterFailure(kind: TwoPhaseTransaction['kind']): Rules {
+  return {
+    ...RULES,
+    fold(transaction, event, now) {
+      const hasFailed =
+        isTwoPhase(transaction) &&
+        transaction.kind === kind &&
+        transaction.status === 'submitted' &&
+        event.type === 'answered' &&
+        event.answer.result === 'failure'
+      if (!hasFailed) return RULES.fold(transaction, event, now)
+      const abort = { cause: 'branch-failed', at: now, branches: [...transaction.branches.keys()] } as const
+      const next = { ...transaction, status: 'aborting', abort, updatedAt: now } as const
+      return { next, durability: 'strong' }
+    },
+  }
 }
+
+export const cancelAfterFailure = giveUpAfterFailure('tcc')
+/** Others are rolled back after one has been committed. */
+export const xaGivenUp = giveUpAfterFailure('xa')
 
 /** The deadline ignores that the client has submitted. */
 export const cancelAfterSubmit: Rules = {
@@ -43,54 +53,30 @@ export const cancelAfterSubmit: Rules = {
   },
 }
 
-export const oldestFirst: Rules = {
-  ...RULES,
-  effects(transaction, now) {
-    if (transaction.kind !== 'tcc' || transaction.status === 'prepared')
-      return RULES.effects(transaction, now)
-    return oldest(transaction, now)
-  },
+/** The branches of the kind are called in the other order. */
+function callBackwards(kind: TwoPhaseTransaction['kind']): Rules {
+  return {
+    ...RULES,
+    effects(transaction, now) {
+      if (!isTwoPhase(transaction) || transaction.kind !== kind || transaction.status === 'prepared')
+        return RULES.effects(transaction, now)
+      return isFinal(transaction) ? [] : listBackwards(transaction, now)
+    },
+  }
 }
 
-function oldest(tcc: TccTransaction, now: number): readonly TransactionEffect[] {
-  if (isFinal(tcc)) return []
-  const op = tcc.status === 'submitted' ? 'confirm' : 'cancel'
-  const branch = tcc.branches.findIndex((progress) => progress[op].state !== 'succeeded')
-  const progress = tcc.branches[branch]?.[op]
-  if (progress === undefined || progress.state === 'calling') return []
+export const oldestFirst = callBackwards('tcc')
+export const xaNewestFirst = callBackwards('xa')
+
+function listBackwards(transaction: TwoPhaseTransaction, now: number): readonly TransactionEffect[] {
+  const op = chooseOp(transaction)
+  const isOpen = (branch: number) => findOp(transaction, { branch, op })?.state !== 'succeeded'
+  const positions = [...transaction.branches.keys()]
+  const branch = transaction.kind === 'xa' ? positions.findLast(isOpen) : positions.find(isOpen)
+  const progress = branch === undefined ? undefined : findOp(transaction, { branch, op })
+  if (branch === undefined || progress === undefined || progress.state === 'calling') return []
   const { nextAt = 0 } = progress
   return nextAt > now ? [{ type: 'wake-at', at: nextAt }] : [{ type: 'call', call: { branch, op } }]
-}
-
-/** XA begins with its newest branch, as a TCC does. */
-export const xaNewestFirst: Rules = {
-  ...RULES,
-  effects(transaction, now) {
-    if (transaction.kind !== 'xa' || transaction.status === 'prepared' || isFinal(transaction))
-      return RULES.effects(transaction, now)
-    const op = transaction.status === 'submitted' ? 'commit' : 'rollback'
-    const branch = transaction.branches.findLastIndex((progress) => progress[op].state !== 'succeeded')
-    const progress = transaction.branches[branch]?.[op]
-    if (progress === undefined || progress.state === 'calling') return []
-    const { nextAt = 0 } = progress
-    return nextAt > now ? [{ type: 'wake-at', at: nextAt }] : [{ type: 'call', call: { branch, op } }]
-  },
-}
-
-/** A commit that fails is given up, so that others are rolled back after one has been committed. */
-export const xaGivenUp: Rules = {
-  ...RULES,
-  fold(transaction, event, now) {
-    const isCommitFailed =
-      transaction.kind === 'xa' &&
-      transaction.status === 'submitted' &&
-      event.type === 'answered' &&
-      event.answer.result === 'failure'
-    if (!isCommitFailed) return RULES.fold(transaction, event, now)
-    const abort = { cause: 'branch-failed', at: now, branches: [...transaction.branches.keys()] } as const
-    const next = { ...transaction, status: 'aborting', abort, updatedAt: now } as const
-    return { next, durability: 'strong' }
-  },
 }
 
 /** Branches are called at once, before the decision is durable. */
