@@ -90,6 +90,11 @@ export interface XaDefinition extends Omit<TccDefinition, 'kind'> {
   readonly kind: 'xa'
 }
 
+/** Its branches are registered while it is prepared, and get one of two calls after the decision. */
+export function hasTwoPhases(definition: Definition): definition is TccDefinition | XaDefinition {
+  return definition.kind === 'tcc' || definition.kind === 'xa'
+}
+
 export interface MessageDefinition extends Common {
   readonly kind: 'message'
   readonly branches: readonly MessageBranch[]

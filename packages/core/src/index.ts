@@ -96,6 +96,7 @@ export type {
   XaBranch,
   XaDefinition,
 } from './definition.ts'
+export { hasTwoPhases } from './definition.ts'
 export { AssertionError, assert, StoreUnavailableError } from './errors.ts'
 export {
   assertDocumentCategory,

@@ -11,16 +11,17 @@ import type {
   RetryPolicy,
   TrailEntry,
 } from '@counterstep/protocol'
-import type {
-  BranchTarget,
-  MessageDefinition,
-  SagaBranch,
-  SagaDefinition,
-  TccBranch,
-  TccDefinition,
-  WorkflowDefinition,
-  XaBranch,
-  XaDefinition,
+import {
+  type BranchTarget,
+  hasTwoPhases,
+  type MessageDefinition,
+  type SagaBranch,
+  type SagaDefinition,
+  type TccBranch,
+  type TccDefinition,
+  type WorkflowDefinition,
+  type XaBranch,
+  type XaDefinition,
 } from './definition.ts'
 import { computeOnce } from './values/compute-once.ts'
 
@@ -334,7 +335,7 @@ export function hasStages({ branches }: Pick<SagaDefinition, 'branches'>): boole
 }
 
 export function isTwoPhase(transaction: Transaction): transaction is TwoPhaseTransaction {
-  return transaction.kind === 'tcc' || transaction.kind === 'xa'
+  return hasTwoPhases(transaction.definition)
 }
 
 /** Returns the branches as they are to be called. For a TCC and for XA these are the ones registered so far. */

@@ -9,6 +9,7 @@ import {
   findCallUrl,
   findEdit,
   getBranchTargets,
+  hasTwoPhases,
   isForHandler,
   isProducer,
   type Run,
@@ -55,8 +56,7 @@ export function buildBranchCall(
   if (transaction.kind === 'workflow') return buildWorkflowCall(transaction, call, common, timeoutMsMax)
   const target = getBranchTargets(transaction)[call.branch]
   assert(target !== undefined, 'a call without a target')
-  const isRegistered = definition.kind === 'tcc' || definition.kind === 'xa'
-  const submitted = isRegistered ? { ...definition.headers, ...target.headers } : target.headers
+  const submitted = hasTwoPhases(definition) ? { ...definition.headers, ...target.headers } : target.headers
   const {
     body = target.body,
     contentType = target.contentType,

@@ -1,6 +1,6 @@
 /** Turns a submission into the row that is created and into the transaction that runs. */
 import type { Gid } from '@counterstep/protocol'
-import type { Definition } from '../definition.ts'
+import { type Definition, hasTwoPhases } from '../definition.ts'
 import type { NewTransaction } from '../ports/store.ts'
 import { encodeDefinition, NO_PROGRESS, toFormat } from '../record/record.ts'
 import type { RunSettings } from '../run/run.ts'
@@ -43,7 +43,7 @@ export function newTransactionRow(
 
 /** Returns `prepared` where the client has a part to do first. */
 export function firstStatus(definition: Definition): 'prepared' | 'submitted' {
-  if (definition.kind === 'tcc' || definition.kind === 'xa') return 'prepared'
+  if (hasTwoPhases(definition)) return 'prepared'
   return definition.kind === 'message' && definition.check !== undefined ? 'prepared' : 'submitted'
 }
 
@@ -52,7 +52,7 @@ export function firstStatus(definition: Definition): 'prepared' | 'submitted' {
  * A prepared transaction waits for its client.
  */
 export function waitsMs(definition: Definition, { holdMs }: Pick<RunSettings, 'holdMs'>): number | undefined {
-  if (definition.kind === 'tcc' || definition.kind === 'xa') return definition.deadlineMs
+  if (hasTwoPhases(definition)) return definition.deadlineMs
   if (definition.kind === 'message' && definition.check !== undefined) return definition.check.afterMs
   const { delayMs = 0 } = definition
   if (delayMs <= holdMs) return undefined

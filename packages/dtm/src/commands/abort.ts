@@ -1,3 +1,4 @@
+import { hasTwoPhases } from '@counterstep/core'
 import { type Gid, isCounterstepError, isFinalStatus, REASON_LENGTH_MAX } from '@counterstep/protocol'
 import { readNote } from '../definition/note.ts'
 import { type Answer, answerFailure, ONGOING, SUCCESS } from '../wire/answer.ts'
@@ -17,11 +18,11 @@ export async function abort(request: DtmRequest, { engine, caller }: CommandDeps
   const stored = await engine.read(gid, caller)
   if (stored === undefined) throw refuseUnknownGid(gid)
   const { kind, status } = stored
-  const hasTwoPhases = kind === 'tcc' || kind === 'xa'
-  const isAbortable = status === 'prepared' || (hasTwoPhases && status === 'aborting')
+  const hasDecision = hasTwoPhases(stored.definition)
+  const isAbortable = status === 'prepared' || (hasDecision && status === 'aborting')
   if (!isAbortable || request.trans_type !== toTransType(kind)) return answerCannotAbort(stored)
   const note = readNote(stored.definition)
-  const waitMs = hasTwoPhases && note?.waitResult ? note.waitMs : 0
+  const waitMs = hasDecision && note?.waitResult ? note.waitMs : 0
   const reason = toWellFormed(request.rollback_reason.slice(0, REASON_LENGTH_MAX))
   if (status === 'aborting') await nudge(gid, engine)
   try {

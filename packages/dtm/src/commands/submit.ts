@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { countBodyCharacters, type Definition, getBranchTargets, type Transaction } from '@counterstep/core'
+import {
+  countBodyCharacters,
+  type Definition,
+  getBranchTargets,
+  hasTwoPhases,
+  type Transaction,
+} from '@counterstep/core'
 import { type Gid, isCounterstepError, type TransactionView } from '@counterstep/protocol'
 import { refuseStandingJsonRpc } from '../definition/json-rpc.ts'
 import { buildMessageDefinition, type MessageContext } from '../definition/message-definition.ts'
@@ -87,10 +93,7 @@ async function submitNew(
     // A TCC or XA that was not prepared has no branches, so it has succeeded as soon as it is stored.
     return {
       definition,
-      view:
-        kind === 'tcc' || kind === 'xa'
-          ? await engine.submitPrepared(gid, { waitMs, untilIdle: true })
-          : view,
+      view: hasTwoPhases(definition) ? await engine.submitPrepared(gid, { waitMs, untilIdle: true }) : view,
     }
   } catch (error: unknown) {
     if (isCounterstepError(error) && error.code === 'SAGA_GID_CONFLICT') return undefined
@@ -170,8 +173,8 @@ async function submitAgain(
  * Tells whether the request asks for the stored transaction. A prepared transaction runs with the content of its
  * prepare, as in DTM, so the content of its submit does not count.
  */
-function isSameRequest({ kind, definition }: Transaction, request: DtmRequest): boolean {
-  if (kind === 'tcc' || kind === 'xa' || (definition.kind === 'message' && definition.check !== undefined))
+function isSameRequest({ definition }: Transaction, request: DtmRequest): boolean {
+  if (hasTwoPhases(definition) || (definition.kind === 'message' && definition.check !== undefined))
     return true
   return readNote(definition)?.request === hashRequest(request)
 }

@@ -1,4 +1,4 @@
-import type { Definition } from '@counterstep/core'
+import { type Definition, hasTwoPhases } from '@counterstep/core'
 import type { Bulkhead } from './bulkhead.ts'
 import type { Target } from './target.ts'
 
@@ -9,7 +9,7 @@ import type { Target } from './target.ts'
 export function listDefinitionTargets(bulkhead: Bulkhead, definition: Definition): readonly Target[] {
   const targets: Target[] = []
   // The branches of a TCC and of XA are registered later, and no node runs it before its decision.
-  if (definition.kind === 'tcc' || definition.kind === 'xa') return targets
+  if (hasTwoPhases(definition)) return targets
   // The services that the code of a workflow will call are not known yet.
   if (definition.kind === 'workflow') return [bulkhead.find(definition.handler)]
   for (const branch of definition.branches) {
