@@ -1,4 +1,5 @@
 import type { BranchCall } from '@counterstep/core'
+import { TRANS_TYPES } from '@counterstep/protocol'
 
 /**
  * Holds the parts of a URL that are the same for every call: the origin to connect to, the path, and the URL's own
@@ -19,10 +20,6 @@ export function toParsedUrl(url: URL, isWhole: boolean): ParsedUrl {
   const ownQuery = url.search === '' ? '' : `&${url.search.slice(1)}`
   return { originKey: url.origin, path: url.pathname, ownQuery, isWhole }
 }
-
-// These are DTM's words for the kinds, which its services and their barriers know. Only the handler of a workflow sees
-// its word: for every other service the call of a workflow is one of a saga.
-const TRANS_TYPES = { saga: 'saga', tcc: 'tcc', message: 'msg', workflow: 'workflow', xa: 'xa' } as const
 
 /**
  * Builds the request target of one call. The identity of the call stands before the URL's own query, because some parsers

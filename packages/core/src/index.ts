@@ -98,6 +98,7 @@ export type {
 } from './definition.ts'
 export { hasTwoPhases } from './definition.ts'
 export { AssertionError, assert, StoreUnavailableError } from './errors.ts'
+export { isJsonRpc, isJsonRpcPayload, readJsonRpcAnswer } from './json-rpc.ts'
 export {
   assertDocumentCategory,
   assertDocumentRemoval,

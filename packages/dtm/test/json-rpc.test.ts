@@ -13,18 +13,22 @@ import { message, tcc } from './support/requests.ts'
 const OK = { status: 200, body: '{"dtm_result":"SUCCESS"}' }
 const NOT_THERE = {
   status: 501,
-  body: '{"message":"branches called by JSON-RPC are not there yet: sagas, TCC, XA and two-phase messages over HTTP are"}',
+  body: '{"message":"query-backs and branches of XA by JSON-RPC are not there yet: sagas, TCC, XA and two-phase messages over HTTP are"}',
 }
 /** This answer means that nothing was debited. */
 const RPC_ERROR = {
   status: 200,
   body: '{"jsonrpc":"2.0","id":"1","error":{"code":-32000,"message":"no funds"}}',
 }
+const RPC_DONE = { status: 200, body: '{"jsonrpc":"2.0","id":"1","result":"ok","error":null}' }
 const RPC = { protocol: 'json-rpc' }
 
-/** Lists URLs that DTM calls by JSON-RPC, since `method` may stand anywhere in one. */
-function rpcUrls({ url }: PlayedBranches): readonly string[] {
-  return [`${url}/rpc?method=debit`, `${url}/methods/debit`, `${url}/rpc?a=1&xmethodx`]
+async function readOp({ node }: DtmFixture, gid: string) {
+  return (await node.engine.get(gid as never))?.branches[0]?.ops[0]
+}
+
+async function untilStatus({ node }: DtmFixture, gid: string, status: string): Promise<void> {
+  await until(status, UNTIL_MS_MAX, async () => (await node.engine.get(gid as never))?.status === status)
 }
 
 function buildSaga(gid: string, step: object, more: object = RPC) {
@@ -42,51 +46,155 @@ async function storeOld({ node }: DtmFixture, gid: string, url: string): Promise
   await node.engine.accept(buildSubmission(readGid(gid), request, definition, 'ticket'))
 }
 
+function answerError(code: number) {
+  return { status: 200, body: `{"jsonrpc":"2.0","id":"1","error":{"code":${code},"message":"no funds"}}` }
+}
+
+function readEnvelopes({ calls }: PlayedBranches): readonly Record<string, unknown>[] {
+  return calls.map(({ body }) => JSON.parse(body))
+}
+
 describe('a branch that DTM calls by JSON-RPC', () => {
-  it('A JSON-RPC branch is refused wherever its URL stands, and nothing is stored or called', async () => {
+  it('The payload comes in an envelope with the method of the URL and the identity of the call', async () => {
     await using dtm = await openDtmFixture()
-    const branches = dtm.play({ '/rpc': [RPC_ERROR] })
-    const plain = `${branches.url}/x`
-    for (const [at, url] of rpcUrls(branches).entries()) {
-      const gids = [`action-${at}`, `undo-${at}`, `message-${at}`, `topic-${at}`, `asked-${at}`]
-      const [action = '', undo = '', sent = '', topic = '', asked = ''] = gids
-      expect(await dtm.node.post('submit', buildSaga(action, { action: url }))).toEqual(NOT_THERE)
-      expect(await dtm.node.post('submit', buildSaga(undo, { action: plain, compensate: url }))).toEqual(
-        NOT_THERE,
-      )
-      expect(await dtm.node.post('submit', message(sent, [plain, url], RPC))).toEqual(NOT_THERE)
-      await dtm.node.get(`subscribe?topic=t${at}&url=${encodeURIComponent(url)}`)
-      expect(await dtm.node.post('submit', message(topic, [`topic://t${at}`], RPC))).toEqual(NOT_THERE)
-      const back = { ...RPC, query_prepared: url }
-      expect(await dtm.node.post('prepare', message(asked, [plain], back))).toEqual(NOT_THERE)
-      for (const gid of gids) expect(await isStored(dtm, gid)).toBe(false)
-      expect(await dtm.node.post('prepare', tcc(`tcc-${at}`, RPC))).toEqual(OK)
-      for (const urls of [
-        { confirm: url, cancel: plain },
-        { confirm: plain, cancel: url },
-      ]) {
-        const branch = { gid: `tcc-${at}`, trans_type: 'tcc', branch_id: '01', data: '{}', ...urls }
-        expect(await dtm.node.post('registerBranch', branch)).toEqual(NOT_THERE)
-      }
-      expect((await dtm.node.engine.get(`tcc-${at}` as never))?.branches).toEqual([])
+    const branches = dtm.play({ '/rpc': [RPC_DONE] })
+    const steps = ['a', 'b'].map((method) => ({ action: `${branches.url}/rpc?method=debit.${method}` }))
+    const payloads = ['{"amount": 12345678901234567890}', '']
+    const saga = { ...buildSaga('s', {}), steps, payloads, wait_result: true }
+    expect(await dtm.node.post('submit', saga)).toEqual(OK)
+    const identity = { gid: 's', trans_type: 'saga', op: 'action' }
+    expect(readEnvelopes(branches)).toEqual([
+      {
+        ...{ jsonrpc: '2.0', id: 's-01-action', method: 'debit.a' },
+        params: { amount: expect.any(Number), ...identity, branch_id: '01' },
+      },
+      {
+        ...{ jsonrpc: '2.0', id: 's-02-action', method: 'debit.b' },
+        params: { ...identity, branch_id: '02' },
+      },
+    ])
+    expect(branches.calls[0]?.body).toContain('12345678901234567890')
+    expect(branches.calls[0]?.target).toContain('method=debit.a')
+  })
+
+  it('The code -32901 within a 200 is a failure, and what was done before is compensated by JSON-RPC', async () => {
+    await using dtm = await openDtmFixture()
+    const branches = dtm.play({ '/first': [RPC_DONE], '/second': [answerError(-32_901)] })
+    const steps = ['first', 'second'].map((path) => ({
+      action: `${branches.url}/${path}?method=do`,
+      compensate: `${branches.url}/${path}-undo?method=undo`,
+    }))
+    await dtm.node.post('submit', { ...buildSaga('s', {}), steps, payloads: ['{}', '{}'] })
+    await untilStatus(dtm, 's', 'failed')
+    expect(readEnvelopes(branches).map(({ method, id }) => `${id} ${method}`)).toEqual([
+      's-01-action do',
+      's-02-action do',
+      's-02-compensate undo',
+      's-01-compensate undo',
+    ])
+  })
+
+  it('The code -32902 is ongoing, any other error is unknown, and both are called again', async () => {
+    await using dtm = await openDtmFixture()
+    const branches = dtm.play({
+      '/ongoing': [answerError(-32_902)],
+      '/error': [RPC_ERROR],
+      '/text': [{ status: 200, body: 'done' }],
+      '/gateway': [{ status: 502, body: '' }],
+    })
+    const expected = {
+      ongoing: { result: 'ongoing' },
+      error: { result: 'unknown', error: 'json-rpc-error' },
+      text: { result: 'unknown', error: 'unread' },
+      gateway: { result: 'unknown', statusCode: 502 },
     }
+    for (const [path, result] of Object.entries(expected)) {
+      await dtm.node.post('submit', buildSaga(path, { action: `${branches.url}/${path}?method=m` }))
+      await until('it waits', UNTIL_MS_MAX, async () => (await readOp(dtm, path))?.state === 'waiting')
+      expect(await readOp(dtm, path)).toMatchObject(result)
+    }
+  })
+
+  it('Each delivery of a message and both calls of a TCC are made by JSON-RPC', async () => {
+    await using dtm = await openDtmFixture()
+    const branches = dtm.play({ '/rpc': [RPC_DONE] })
+    const url = `${branches.url}/rpc?method=m`
+    await dtm.node.get(`subscribe?topic=t&url=${encodeURIComponent(url)}`)
+    const waits = { ...RPC, wait_result: true }
+    expect(await dtm.node.post('submit', message('m', [url, 'topic://t'], waits))).toEqual(OK)
+    for (const command of ['submit', 'abort'] as const) {
+      const gid = `tcc-${command}`
+      expect(await dtm.node.post('prepare', tcc(gid, waits))).toEqual(OK)
+      const branch = { gid, trans_type: 'tcc', branch_id: '01', data: '{"a":1}', confirm: url, cancel: url }
+      expect(await dtm.node.post('registerBranch', branch)).toEqual(OK)
+      expect(await dtm.node.post(command, tcc(gid, waits))).toEqual(OK)
+    }
+    expect(readEnvelopes(branches).map(({ params }) => params)).toEqual([
+      { gid: 'm', trans_type: 'msg', branch_id: '01', op: 'action' },
+      { gid: 'm', trans_type: 'msg', branch_id: '02', op: 'action' },
+      { a: 1, gid: 'tcc-submit', trans_type: 'tcc', branch_id: '01', op: 'confirm' },
+      { a: 1, gid: 'tcc-abort', trans_type: 'tcc', branch_id: '01', op: 'cancel' },
+    ])
+  })
+
+  it('A payload that names the identity or is no object is refused, and so is a URL without a method', async () => {
+    await using dtm = await openDtmFixture()
+    const branches = dtm.play()
+    const action = `${branches.url}/rpc?method=m`
+    const bad = [
+      '[]',
+      '"text"',
+      '1',
+      '{"gid":"x"}',
+      '{"Op":1}',
+      '{"TRANS_TYPE":1}',
+      '{"\\u0067id":1}',
+      '{',
+      ' ',
+    ]
+    for (const payload of bad) {
+      const answer = await dtm.node.post('submit', { ...buildSaga('bad', { action }), payloads: [payload] })
+      expect(answer.status, payload).toBe(500)
+      expect(answer.body).toContain('a payload of JSON-RPC is no object')
+    }
+    for (const path of ['/method', '/rpc?a=method', '/rpc?method=']) {
+      const answer = await dtm.node.post('submit', buildSaga('bad', { action: branches.url + path }))
+      expect([answer.status, answer.body]).toEqual([500, expect.stringContaining('parameter \\"method\\"')])
+    }
+    expect(await isStored(dtm, 'bad')).toBe(false)
     expect(branches.calls).toEqual([])
   })
 
-  it('A JSON-RPC branch is refused when only the submit of a prepared transaction names the protocol', async () => {
+  it('A query-back and a branch of XA by JSON-RPC are refused, and nothing is stored', async () => {
     await using dtm = await openDtmFixture()
-    const branches = dtm.play({ '/rpc': [RPC_ERROR] })
-    const [url = ''] = rpcUrls(branches)
+    const branches = dtm.play()
+    const url = `${branches.url}/rpc?method=m`
+    expect(await dtm.node.post('prepare', message('m', [url], { ...RPC, query_prepared: url }))).toEqual(
+      NOT_THERE,
+    )
+    expect(await isStored(dtm, 'm')).toBe(false)
+    expect(await dtm.node.post('prepare', { gid: 'x', trans_type: 'xa', ...RPC })).toEqual(OK)
+    const branch = { gid: 'x', trans_type: 'xa', branch_id: '01', url }
+    expect(await dtm.node.post('registerBranch', branch)).toEqual(NOT_THERE)
+  })
+
+  it('A submit whose protocol is another than that of the prepare is refused, and the transaction stays prepared', async () => {
+    await using dtm = await openDtmFixture()
+    const branches = dtm.play()
+    const url = `${branches.url}/rpc?method=m`
     const asked = { query_prepared: `${branches.url}/q` }
     await dtm.node.post('prepare', message('message', [url], asked))
-    expect(await dtm.node.post('submit', message('message', [url], { ...asked, ...RPC }))).toEqual(NOT_THERE)
     await dtm.node.post('prepare', tcc('tcc'))
-    const urls = { confirm: url, cancel: `${branches.url}/x` }
-    const branch = { gid: 'tcc', trans_type: 'tcc', branch_id: '01', data: '{}', ...urls }
+    const branch = { gid: 'tcc', trans_type: 'tcc', branch_id: '01', data: '{}', confirm: url, cancel: url }
     expect(await dtm.node.post('registerBranch', branch)).toEqual(OK)
-    expect(await dtm.node.post('submit', tcc('tcc', RPC))).toEqual(NOT_THERE)
-    for (const gid of ['message', 'tcc'])
-      expect((await dtm.node.engine.get(gid as never))?.status).toBe('prepared')
+    for (const body of [message('message', [url], { ...asked, ...RPC }), tcc('tcc', RPC)]) {
+      const answer = await dtm.node.post('submit', body)
+      expect([answer.status, answer.body]).toEqual([
+        500,
+        expect.stringContaining('another than that of its prepare'),
+      ])
+      expect((await dtm.node.engine.get(body.gid as never))?.status).toBe('prepared')
+    }
     expect(branches.calls).toEqual([])
   })
 
@@ -96,21 +204,17 @@ describe('a branch that DTM calls by JSON-RPC', () => {
     const waits = { wait_result: true }
     const noMethod = { action: `${branches.url}/METHOD?m=1` }
     expect(await dtm.node.post('submit', buildSaga('no-method', noMethod, { ...RPC, ...waits }))).toEqual(OK)
-    const [action = ''] = rpcUrls(branches)
+    const action = `${branches.url}/rpc?method=debit`
     expect(await dtm.node.post('submit', buildSaga('http', { action }, waits))).toEqual(OK)
     expect(branches.calls).toHaveLength(2)
   })
 })
 
 describe('a transaction of JSON-RPC that an older version has stored', () => {
-  async function readOp(dtm: DtmFixture, gid: string) {
-    return (await dtm.node.engine.get(gid as never))?.branches[0]?.ops[0]
-  }
-
   it('A stored JSON-RPC transaction is not called, and its view says why', async () => {
     await using dtm = await openDtmFixture()
     const branches = dtm.play({ '/rpc': [RPC_ERROR] })
-    await storeOld(dtm, 'old', rpcUrls(branches)[0] ?? '')
+    await storeOld(dtm, 'old', `${branches.url}/rpc?method=debit`)
     await until('it waits', UNTIL_MS_MAX, async () => (await readOp(dtm, 'old'))?.state === 'waiting')
     expect(await readOp(dtm, 'old')).toMatchObject({ result: 'unknown', error: 'json-rpc' })
     expect(branches.calls).toEqual([])
@@ -121,12 +225,8 @@ describe('a transaction of JSON-RPC that an older version has stored', () => {
     const unguarded: Targets = { policy, check: (url) => policy.check(url), refuse: () => undefined }
     await using dtm = await openDtmFixture(unguarded)
     const branches = dtm.play({ '/rpc': [RPC_ERROR] })
-    await storeOld(dtm, 'old', rpcUrls(branches)[0] ?? '')
-    await until(
-      'it ends',
-      UNTIL_MS_MAX,
-      async () => (await dtm.node.engine.get('old' as never))?.status === 'succeeded',
-    )
+    await storeOld(dtm, 'old', `${branches.url}/rpc?method=debit`)
+    await untilStatus(dtm, 'old', 'succeeded')
     expect(branches.calls).toHaveLength(1)
   })
 })

@@ -11,6 +11,7 @@ import {
   getBranchTargets,
   hasTwoPhases,
   isForHandler,
+  isJsonRpc,
   isProducer,
   type Run,
   type SagaTransaction,
@@ -74,6 +75,7 @@ export function buildBranchCall(
     headers,
     // The transaction may have been stored under a higher limit.
     timeoutMs: Math.min(timeoutMs, timeoutMsMax),
+    ...(isJsonRpc(definition, url) ? { isJsonRpc: true, bodyBytesKept: KEPT_VALUE_BYTES_MAX } : {}),
   }
   return transaction.kind === 'saga' && transaction.definition.values !== undefined
     ? fillCall(built, transaction, call)

@@ -34,6 +34,7 @@ import {
   type RunEffect,
   type RunEvent,
   type RunRoom,
+  readJsonRpcAnswer,
   readStoreNow,
   type Store,
   stepRun,
@@ -53,6 +54,7 @@ import type { NoTurn } from './bulkhead/call-turns.ts'
 import { countCallBytes, countTextPlaces, countValuePlaces } from './bulkhead/count-row-places.ts'
 import type { Target } from './bulkhead/target.ts'
 import type { Destination } from './bulkhead/targets.ts'
+import { toJsonRpcCall } from './json-rpc-call.ts'
 import { LoopTurns } from './loop-turns.ts'
 import type { EngineEvent, EngineObserver } from './observer.ts'
 import { readName } from './read-name.ts'
@@ -712,8 +714,20 @@ function requestAnswer(
   request: BranchCall,
   span: RunSpan | undefined,
 ): Promise<BranchAnswer> {
+  if (request.isJsonRpc === true) return requestByJsonRpc(branches, request, span)
   if (request.url !== '') return traceCall(span, branches, request)
   return Promise.resolve(request.op === 'msg' ? NO_QUERY_BACK_ANSWER : EMPTY_URL_ANSWER)
+}
+
+async function requestByJsonRpc(
+  branches: BranchCaller,
+  request: BranchCall,
+  span: RunSpan | undefined,
+): Promise<BranchAnswer> {
+  const call = toJsonRpcCall(request)
+  // An operator has edited the payload, or an older version has stored it.
+  if (call === undefined) return { result: 'unknown', error: 'json-rpc' }
+  return readJsonRpcAnswer(await traceCall(span, branches, call))
 }
 
 function getTrace({ span, run }: ActiveRun): TraceContext | undefined {

@@ -30,7 +30,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   'not-sent': 'This server was stopping, or another decision came first. There is nothing to do.',
   'no-query-back': 'It has no sender that could be asked. Submit or abort it.',
   'json-rpc':
-    'An older version stored it, which would have called it as plain HTTP. Stop the transaction, and do by hand what is left.',
+    'The payload is no object, or names gid, trans_type, branch_id or op; or an older version stored it. Edit it, or stop the transaction and do by hand what is left.',
+  'json-rpc-error': 'Look at the log of the service: the error within its answer is of its own making.',
   '401': 'The service most often does not accept the signature. Check the keys on both sides.',
   '403': 'The service most often does not accept the signature. Check the keys on both sides.',
   '404': 'The path is most often wrong. Edit the URL, or let the service serve it.',

@@ -235,5 +235,6 @@ export {
   OPS,
   RESULTS,
   STATUSES,
+  TRANS_TYPES,
   UNFINISHED_STATUSES,
 } from './words.ts'

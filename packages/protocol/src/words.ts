@@ -2,6 +2,17 @@
 export const KINDS = ['saga', 'tcc', 'message', 'workflow', 'xa'] as const
 export type Kind = (typeof KINDS)[number]
 /**
+ * These are DTM's words for the kinds, which its services and their barriers know. Only the handler of a workflow sees the word of
+ * its kind: for every other service the call of a workflow is one of a saga.
+ */
+export const TRANS_TYPES = {
+  saga: 'saga',
+  tcc: 'tcc',
+  message: 'msg',
+  workflow: 'workflow',
+  xa: 'xa',
+} as const satisfies Readonly<Record<Kind, string>>
+/**
  * Lists the kinds that every submit may have. The others are only read: a release that reads a kind goes out before the one
  * that accepts it, so that no node of a cluster meets a row that it cannot run.
  */

@@ -23,6 +23,8 @@ export interface BranchCall {
   readonly timeoutMs: number
   /** The word ONGOING or FAILURE in the body of the answer decides its result, whatever its status. */
   readonly wordsCount: boolean
+  /** The body goes into an envelope of JSON-RPC, and the answer comes out of one. */
+  readonly isJsonRpc?: true
   /**
    * The answer must carry the whole body if the body has at most this number of bytes. Absent: an excerpt is enough.
    */

@@ -1,10 +1,16 @@
 import { hasTwoPhases } from '@counterstep/core'
-import { type Gid, isCounterstepError, isFinalStatus, REASON_LENGTH_MAX } from '@counterstep/protocol'
+import {
+  type Gid,
+  isCounterstepError,
+  isFinalStatus,
+  REASON_LENGTH_MAX,
+  TRANS_TYPES,
+} from '@counterstep/protocol'
 import { readNote } from '../definition/note.ts'
 import { type Answer, answerFailure, ONGOING, SUCCESS } from '../wire/answer.ts'
 import { readKnownGid, refuseUnknownGid } from '../wire/read-gid.ts'
 import type { DtmRequest } from '../wire/read-request.ts'
-import { toStatusWord, toTransType } from '../wire/status-word.ts'
+import { toStatusWord } from '../wire/status-word.ts'
 import { toWellFormed } from '../wire/to-well-formed.ts'
 import type { CommandDeps } from './deps.ts'
 import { nudge } from './nudge.ts'
@@ -20,7 +26,7 @@ export async function abort(request: DtmRequest, { engine, caller }: CommandDeps
   const { kind, status } = stored
   const hasDecision = hasTwoPhases(stored.definition)
   const isAbortable = status === 'prepared' || (hasDecision && status === 'aborting')
-  if (!isAbortable || request.trans_type !== toTransType(kind)) return answerCannotAbort(stored)
+  if (!isAbortable || request.trans_type !== TRANS_TYPES[kind]) return answerCannotAbort(stored)
   const note = readNote(stored.definition)
   const waitMs = hasDecision && note?.waitResult ? note.waitMs : 0
   const reason = toWellFormed(request.rollback_reason.slice(0, REASON_LENGTH_MAX))
@@ -44,7 +50,7 @@ function answerCannotAbort({
   status,
 }: Pick<Awaited<ReturnType<typeof readCurrent>>, 'kind' | 'status'>): Answer {
   return answerFailure(
-    `trans type: '${toTransType(kind)}' current status '${toStatusWord(status)}', cannot abort.`,
+    `trans type: '${TRANS_TYPES[kind]}' current status '${toStatusWord(status)}', cannot abort.`,
   )
 }
 

@@ -7,7 +7,7 @@ import {
   type Transaction,
 } from '@counterstep/core'
 import { type Gid, isCounterstepError, type TransactionView } from '@counterstep/protocol'
-import { refuseStandingJsonRpc } from '../definition/json-rpc.ts'
+import { refuseOtherProtocol } from '../definition/json-rpc.ts'
 import { buildMessageDefinition, type MessageContext } from '../definition/message-definition.ts'
 import { readNote } from '../definition/note.ts'
 import { buildSagaDefinition } from '../definition/saga-definition.ts'
@@ -129,7 +129,7 @@ async function submitStanding(
     return answerFailure(`current status '${toStatusWord(stored.status)}', cannot sumbmit.`)
   if (stored.kind !== kind || !isSameRequest(stored, request))
     throw refuse(`${gid} is taken by a transaction with other content`)
-  refuseStandingJsonRpc(request.protocol, stored)
+  refuseOtherProtocol(request.protocol, stored)
   const { definition } = stored
   // A client that submits again does not want to wait until the back-off is over.
   if (stored.status === 'submitted') await nudge(gid, engine)

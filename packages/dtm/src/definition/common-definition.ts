@@ -1,6 +1,7 @@
 import { DEFAULT_SETTINGS } from '@counterstep/engine'
 import { RETRY_CAP_MS_MAX, RETRY_LIMIT_MAX, type RetryPolicy, TIMEOUT_MS_MAX } from '@counterstep/protocol'
 import type { DtmRequest } from '../wire/read-request.ts'
+import { readProtocol } from './json-rpc.ts'
 
 /** These are DTM's defaults for a request that names none. */
 export const RETRY_INTERVAL_S = 10
@@ -23,6 +24,7 @@ export function buildCommonDefinition(request: DtmRequest) {
     checkpointMs: DEFAULT_SETTINGS.checkpointMs,
     // DTM's services may answer 200 with the word FAILURE or ONGOING in the body, so the body must count as well.
     wordsCount: true,
+    ...readProtocol(request.protocol),
   } as const
 }
 

@@ -4,7 +4,7 @@ import { refuse, refuseUnprocessable } from '../wire/answer.ts'
 import type { DtmRequest } from '../wire/read-request.ts'
 import { type BranchHeaders, readBranchHeaders } from './branch-headers.ts'
 import { buildBranchId } from './branch-id.ts'
-import { readBranchUrl } from './branch-url.ts'
+import { readBareUrl, readBranchUrl } from './branch-url.ts'
 import { buildCommonDefinition, TIMEOUT_TO_FAIL_S } from './common-definition.ts'
 import { readDelayS } from './custom-data.ts'
 import { NO_BRANCH } from './no-branch.ts'
@@ -36,7 +36,7 @@ export async function buildMessageDefinition(
   const delayMs = toSpanMs('delay', readDelayS(request.custom_data), DELAY_MS_MAX)
   const seconds = request.timeout_to_fail > 0 ? request.timeout_to_fail : TIMEOUT_TO_FAIL_S
   const branchHeaders = readBranchHeaders(request.branch_headers)
-  const url = readBranchUrl(request.query_prepared, { ...context, protocol: request.protocol })
+  const url = readBareUrl(request.query_prepared, { ...context, protocol: request.protocol })
   const afterMs = toSpanMs('timeout_to_fail', seconds, DEADLINE_MS_MAX)
   return {
     kind: 'message',
@@ -62,7 +62,7 @@ async function buildBranches(
     for (const [subscriber, url] of urls.entries()) {
       branches.push({
         id: urls.length === 1 ? buildBranchId(step) : buildBranchId(step, subscriber, plainIds ? '.' : '-'),
-        action: readBranchUrl(url, rules),
+        action: readBranchUrl(url, payloads[step] ?? '', rules),
         body: payloads[step] ?? '',
         contentType,
         headers,

@@ -22,8 +22,8 @@ export function buildSagaDefinition(request: DtmRequest, checkUrl: CheckUrl): Sa
   const rules = { checkUrl, protocol: request.protocol }
   const branches = request.steps.map(({ action = '', compensate = '' }, step) => ({
     id: buildBranchId(step),
-    action: readBranchUrl(action, rules),
-    compensation: readBranchUrl(compensate, rules),
+    action: readBranchUrl(action, payloads[step] ?? '', rules),
+    compensation: readBranchUrl(compensate, payloads[step] ?? '', rules),
     body: payloads[step] ?? '',
     contentType,
     headers,

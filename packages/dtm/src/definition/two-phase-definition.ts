@@ -4,7 +4,7 @@ import type { Registration } from '../wire/read-registration.ts'
 import type { DtmRequest } from '../wire/read-request.ts'
 import { readBranchHeaders } from './branch-headers.ts'
 import { readBranchId } from './branch-id.ts'
-import { readBranchUrl, type UrlRules } from './branch-url.ts'
+import { readBareUrl, readBranchUrl, type UrlRules } from './branch-url.ts'
 import { buildCommonDefinition, TIMEOUT_TO_FAIL_S } from './common-definition.ts'
 import { readPayload } from './payload.ts'
 import { toSpanMs } from './to-span-ms.ts'
@@ -35,11 +35,12 @@ export function buildTccBranch(
   contentType: string,
   rules: UrlRules,
 ): TccBranch {
+  const body = readPayload(data, contentType)
   return {
     id: readBranchId(branch_id),
-    confirm: readBranchUrl(confirm, rules),
-    cancel: readBranchUrl(cancel, rules),
-    body: readPayload(data, contentType),
+    confirm: readBranchUrl(confirm, body, rules),
+    cancel: readBranchUrl(cancel, body, rules),
+    body,
     contentType,
     headers: {},
   }
@@ -49,7 +50,7 @@ export function buildTccBranch(
 export function buildXaBranch({ branch_id = '', url = '' }: Registration, rules: UrlRules): XaBranch {
   return {
     id: readBranchId(branch_id),
-    url: readBranchUrl(url, rules),
+    url: readBareUrl(url, rules),
     body: '',
     contentType: JSON_TYPE,
     headers: {},

@@ -1,5 +1,5 @@
 import { type CheckUrl, isDocumentKey } from '@counterstep/core'
-import { readBranchUrl } from '../definition/branch-url.ts'
+import { readUrl } from '../definition/branch-url.ts'
 import { refuse } from '../wire/answer.ts'
 import type { Subscriber, Topic, TopicStore } from './topic-store.ts'
 
@@ -47,7 +47,7 @@ export class Topics {
     requireBoth(name, url)
     if (!isDocumentKey(name)) throw refuse('a topic must be 1–128 characters that can be seen')
     // A topic has no protocol. Whether its subscribers are called by JSON-RPC is judged when a message comes.
-    readBranchUrl(url, { checkUrl: this.#checkUrl, protocol: 'http' })
+    readUrl(url, this.#checkUrl)
     return this.#change(name, (topic) => {
       const subscribers = topic?.subscribers ?? []
       if (subscribers.some((subscriber) => subscriber.url === url)) throw refuse('this url exists')

@@ -5,10 +5,10 @@
 import type { BranchTarget, Definition, Transaction } from '@counterstep/core'
 import { getBranchTargets, textHash, toSaga, withoutQuery } from '@counterstep/core'
 import type { ShownWhole } from '@counterstep/engine'
-import type { BranchView, Op, TransactionView } from '@counterstep/protocol'
+import { type BranchView, type Op, TRANS_TYPES, type TransactionView } from '@counterstep/protocol'
 import { readNote } from '../definition/note.ts'
 import { writeGoJson } from '../go-json/write-go-json.ts'
-import { toStatusWord, toTransType } from '../wire/status-word.ts'
+import { toStatusWord } from '../wire/status-word.ts'
 import { findNextCron } from './next-cron.ts'
 import { findRollbackReason } from './rollback-reason.ts'
 
@@ -23,7 +23,7 @@ export function showTransaction({ transaction, view }: ShownWhole) {
   const next = findNextCron(view, note?.retryIntervalS ?? INTERVAL_S)
   return {
     ...showRow(toStableId(view.gid), view),
-    trans_type: toTransType(view.kind),
+    trans_type: TRANS_TYPES[view.kind],
     status: toStatusWord(view.status),
     ...omitEmpty('query_prepared', withoutQuery(note?.queryPrepared ?? readCheckUrl(definition))),
     protocol: note?.protocol ?? 'http',

@@ -21,10 +21,6 @@ export function toStatuses(word: string): readonly Status[] {
   }
 }
 
-export function toTransType(kind: Kind): string {
-  return kind === 'message' ? 'msg' : kind
-}
-
 /** The kinds that DTM's clients may use here. */
 export type DtmKind = Exclude<Kind, 'workflow'>
 
