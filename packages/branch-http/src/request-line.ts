@@ -27,7 +27,7 @@ export function toParsedUrl(url: URL, isWhole: boolean): ParsedUrl {
  */
 export function buildRequestTarget({ path, ownQuery, isWhole }: ParsedUrl, call: BranchCall): string {
   if (isWhole) return ownQuery === '' ? path : `${path}?${ownQuery.slice(1)}`
-  return `${path}?gid=${encode(call.gid)}&trans_type=${TRANS_TYPES[call.kind]}&branch_id=${encode(call.branchId)}&op=${call.op}${ownQuery}`
+  return `${path}?gid=${encode(call.gid)}&trans_type=${TRANS_TYPES[call.kind]}&branch_id=${encode(call.branchId)}&op=${call.opInUrl === undefined ? call.op : encode(call.opInUrl)}${ownQuery}`
 }
 
 const UNRESERVED = /^[\w.~-]*$/

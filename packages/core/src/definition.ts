@@ -8,6 +8,7 @@ export type Definition =
   | XaDefinition
   | MessageDefinition
   | WorkflowDefinition
+  | RecordedDefinition
 
 interface Common {
   readonly retry: RetryPolicy
@@ -135,6 +136,18 @@ export interface WorkflowDefinition extends Common {
   readonly headers: Readonly<Record<string, string>>
   readonly deadlineMs?: number
   readonly delayMs?: number
+}
+
+/** A workflow of DTM. Its client runs it and reports what it has done, and is called back while it has not ended. */
+export interface RecordedDefinition extends Common {
+  readonly kind: 'recorded'
+  /** The name of the function. It stands in the URL of the callback in place of an op. */
+  readonly workflow: string
+  readonly callback: Callback
+}
+
+export interface Callback extends Pick<BranchTarget, 'body' | 'contentType' | 'headers'> {
+  readonly url: string
 }
 
 /** The fields that branches of every kind have. A call with an empty URL succeeds without being sent. */

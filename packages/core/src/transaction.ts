@@ -1,6 +1,7 @@
 import type {
   AbortCause,
   AttemptRun,
+  BranchId,
   ByHandView,
   EntryType,
   Gid,
@@ -15,6 +16,7 @@ import {
   type BranchTarget,
   hasTwoPhases,
   type MessageDefinition,
+  type RecordedDefinition,
   type SagaBranch,
   type SagaDefinition,
   type TccBranch,
@@ -30,7 +32,12 @@ import { computeOnce } from './values/compute-once.ts'
  * Each status has its own fields, and the types rule out all others: an aborting transaction has its abort decision, a
  * final one has the instant of its end.
  */
-export type Transaction = SagaTransaction | TwoPhaseTransaction | MessageTransaction | WorkflowTransaction
+export type Transaction =
+  | SagaTransaction
+  | TwoPhaseTransaction
+  | MessageTransaction
+  | WorkflowTransaction
+  | RecordedTransaction
 
 export type SagaTransaction = SagaCommon & (Submitted | Aborting | Ended)
 
@@ -57,6 +64,9 @@ export type MessageTransaction = MessageCommon & (Prepared | Submitted | Ended)
 
 /** Its steps are planned by code while it runs. Each is a branch like those of a saga. */
 export type WorkflowTransaction = WorkflowCommon & (Submitted | Aborting | Ended)
+
+/** It is prepared until its client says how it has ended. It has no branches that are called. */
+export type RecordedTransaction = RecordedCommon & (Prepared | Ended)
 
 interface Prepared {
   readonly status: 'prepared'
@@ -116,6 +126,27 @@ interface MessageCommon extends Identity {
   /** The progress of the query-back. It stays idle where the definition has no check. */
   readonly check: OpProgress
   readonly branches: readonly MessageBranchProgress[]
+}
+
+interface RecordedCommon extends Identity {
+  readonly kind: 'recorded'
+  readonly definition: RecordedDefinition
+  /** The progress of the callback. */
+  readonly check: OpProgress
+  readonly branches: readonly never[]
+  /** The steps that its client has reported, the oldest first. */
+  readonly records: readonly StepRecord[]
+  /** A text that its client gave with the success. */
+  readonly result?: string
+}
+
+/** No two records of a transaction have the same branch id and op. */
+export interface StepRecord {
+  readonly branchId: BranchId
+  /** A word of its client. */
+  readonly op: string
+  readonly status: 'succeeded' | 'failed'
+  readonly data: string
 }
 
 interface WorkflowCommon extends Identity {
@@ -341,6 +372,7 @@ export function isTwoPhase(transaction: Transaction): transaction is TwoPhaseTra
 /** Returns the branches as they are to be called. For a TCC and for XA these are the ones registered so far. */
 export function getBranchTargets(transaction: Transaction): readonly BranchTarget[] {
   if (isTwoPhase(transaction)) return transaction.registered
+  if (transaction.kind === 'recorded') return []
   return transaction.kind === 'workflow'
     ? listStepBranches(transaction.steps)
     : transaction.definition.branches

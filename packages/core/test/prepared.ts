@@ -7,6 +7,8 @@ import {
   type CalledOp,
   IDLE,
   type MessageTransaction,
+  type RecordedTransaction,
+  type StepRecord,
   type TccTransaction,
   type Transaction,
   UNCONFIRMED,
@@ -136,6 +138,38 @@ export function buildPlainMessage(
     branches: branches.map(() => UNDELIVERED),
   }
 }
+
+/** Builds a recorded workflow whose client has reported this many steps. */
+export function buildRecorded(count = 0): RecordedTransaction {
+  return {
+    ...COMMON,
+    kind: 'recorded',
+    status: 'prepared',
+    definition: {
+      kind: 'recorded',
+      retry: RETRY,
+      timeoutMs: 10_000,
+      checkpointMs: 1_000,
+      workflow: 'order',
+      callback: { url: 'http://shop.test/resume', body: '{}', contentType: 'application/json', headers: {} },
+    },
+    check: IDLE,
+    branches: [],
+    records: Array.from({ length: count }, (_, position) => recordAt(position)),
+  }
+}
+
+export function recordAt(position: number, change: Partial<StepRecord> = {}): StepRecord {
+  const id = String(position + 1).padStart(2, '0') as BranchId
+  return { branchId: id, op: 'action', status: 'succeeded', data: '{}', ...change }
+}
+
+export function report(position: number, change: Partial<StepRecord> = {}): Command {
+  return { type: 'record-asked', record: recordAt(position, change) }
+}
+
+export const END = { type: 'end-asked', end: { status: 'succeeded', result: 'ok' } } as const
+export const END_FAILED = { type: 'end-asked', end: { status: 'failed', reason: 'no funds' } } as const
 
 export function sending(...calls: readonly (readonly [branch: number, op: CalledOp])[]): TransactionEvent {
   return { type: 'sent', calls: calls.map(([branch, op]) => ({ branch, op })) }

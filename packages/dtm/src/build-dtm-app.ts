@@ -22,6 +22,7 @@ import { addJsonRpcRoute } from './routes/json-rpc.ts'
 import { addKeyValueRoutes } from './routes/key-values.ts'
 import { addNewGidRoute } from './routes/new-gid.ts'
 import { addOperationRoutes } from './routes/operations.ts'
+import { addPrepareWorkflowRoute } from './routes/prepare-workflow.ts'
 import { addQueryRoutes } from './routes/queries.ts'
 import { takeBodiesAsText } from './routes/read-body.ts'
 import { addRegisterBranchRoutes } from './routes/register-branch.ts'
@@ -29,7 +30,6 @@ import { addResetCronTimeRoute } from './routes/reset-cron-time.ts'
 import { addTopicRoutes } from './routes/topics.ts'
 import { addCommandRoutes } from './routes/transaction-commands.ts'
 import { answerUnknownRoutes } from './routes/unknown-route.ts'
-import { addUnsupportedRoutes } from './routes/unsupported-routes.ts'
 import type { TopicStore } from './topics/topic-store.ts'
 import { Topics } from './topics/topics.ts'
 import { LISTS_AT_ONCE_MAX } from './view/list-page.ts'
@@ -106,7 +106,7 @@ export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {
     addNewGidRoute(routes)
     addJsonRpcRoute(routes, { commands, gate, metrics, report: onError })
     addOperationRoutes(routes, { metrics, version: deps.version ?? DTM_VERSION, nodeMetrics })
-    addUnsupportedRoutes(routes)
+    addPrepareWorkflowRoute(routes, commands, gate)
   })
   return app
 }

@@ -13,6 +13,7 @@ import {
   isForHandler,
   isJsonRpc,
   isProducer,
+  type RecordedDefinition,
   type Run,
   type SagaTransaction,
   type Transaction,
@@ -40,6 +41,7 @@ export function buildBranchCall(
     ...(definition.trace === undefined ? {} : { trace: definition.trace }),
   }
   if (call.op === 'msg') {
+    if (definition.kind === 'recorded') return buildCallback(definition, common, timeoutMsMax)
     assert(definition.kind === 'message' && definition.check !== undefined, 'a message without a query-back')
     const { headers } = definition.check
     const timeoutMs = Math.min(definition.timeoutMs, timeoutMsMax)
@@ -86,6 +88,22 @@ type Common = Pick<
   BranchCall,
   'gid' | 'kind' | 'op' | 'attempt' | 'epoch' | 'acceptedAt' | 'wordsCount' | 'trace'
 >
+
+/** DTM's client finds its workflow by the name that stands in place of the op. */
+function buildCallback(
+  { workflow, callback, timeoutMs }: RecordedDefinition,
+  common: Common,
+  timeoutMsMax: number,
+): BranchCall {
+  return {
+    ...common,
+    ...callback,
+    branchId: OWN_CALL_ID as BranchId,
+    method: 'POST',
+    opInUrl: workflow,
+    timeoutMs: Math.min(timeoutMs, timeoutMsMax),
+  }
+}
 
 /**
  * Builds a plan call, or the call of a step. To a service the call of a workflow is that of a saga: only the handler knows

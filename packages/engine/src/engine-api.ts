@@ -2,7 +2,9 @@ import type {
   DurabilityClass,
   ListCursor,
   ListQuery,
+  RecordedEnd,
   RegisteredBranch,
+  StepRecord,
   StoreStats,
   Submission,
   Transaction,
@@ -138,6 +140,16 @@ export interface EngineApi {
    */
   registerBranch(gid: Gid, body: unknown, caller?: string): Promise<TransactionView>
   addBranch(gid: Gid, branch: RegisteredBranch, caller?: string): Promise<TransactionView>
+  /**
+   * Stores what the client of a recorded workflow reports. A repeat with the same content changes nothing. It throws SAGA_UNKNOWN_GID,
+   * SAGA_NOT_PREPARED, SAGA_WRONG_KIND, SAGA_BRANCH_CONFLICT, SAGA_TOO_MANY_BRANCHES and SAGA_PAYLOAD_TOO_LARGE.
+   */
+  addRecord(gid: Gid, record: StepRecord, caller?: string): Promise<TransactionView>
+  /**
+   * Ends a recorded workflow as its client says. A repeat changes nothing. It throws SAGA_UNKNOWN_GID, SAGA_WRONG_KIND and
+   * SAGA_ALREADY_FINAL.
+   */
+  endRecorded(gid: Gid, end: RecordedEnd, caller?: string): Promise<TransactionView>
   /** Confirms a prepared TCC or delivers a prepared message. A repeat changes nothing. It throws SAGA_NOT_PREPARED. */
   submitPrepared(gid: Gid, options?: CommandOptions): Promise<TransactionView>
   /**

@@ -12,8 +12,10 @@ import {
   parseRegistration,
   parseSignal,
   parseSubmission,
+  type RecordedEnd,
   type RegisteredBranch,
   readTraceContext,
+  type StepRecord,
   type StoreStats,
   StoreUnavailableError,
   type Submission,
@@ -315,6 +317,14 @@ export abstract class Requests implements EngineApi {
     const idFault = this.#refuseUnplain(undefined, [branch])
     if (idFault !== undefined) return Promise.reject(idFault)
     return this.#command(gid, { type: 'register-asked', branch }, caller)
+  }
+
+  addRecord(gid: Gid, record: StepRecord, caller?: string): Promise<TransactionView> {
+    return this.#command(gid, { type: 'record-asked', record }, caller)
+  }
+
+  endRecorded(gid: Gid, end: RecordedEnd, caller?: string): Promise<TransactionView> {
+    return this.#command(gid, { type: 'end-asked', end }, caller)
   }
 
   submitPrepared(gid: Gid, options?: CommandOptions): Promise<TransactionView> {

@@ -194,7 +194,16 @@ function describeWait(view: TransactionView, branchId: string, { now }: Settled)
   }
 }
 
+function describeRecorded({ check, checkAt = 0 }: TransactionView, now: number): Explanation {
+  const left = formatDuration(Math.max(0, (check?.nextAt ?? checkAt) - now))
+  return {
+    headline: 'Its client runs it, and has not said yet how it has ended.',
+    next: `Without a report its client is called back in ${left}.`,
+  }
+}
+
 function describePrepared(view: TransactionView, { now }: Settled): Explanation {
+  if (view.kind === 'recorded') return describeRecorded(view, now)
   const endsAt = view.kind === 'message' ? view.checkAt : view.deadlineAt
   const left = endsAt === undefined ? undefined : formatDuration(Math.max(0, endsAt - now))
   const otherwise = view.kind === 'message' ? 'its sender is asked' : 'every branch is cancelled'

@@ -106,6 +106,11 @@ export const receivedSignalViewSchema = z
   .readonly()
   .describe('A signal that the transaction has got. Its payload is not shown.')
 
+export const recordViewSchema = z
+  .object({ branchId: z.string(), op: z.string(), status: z.enum(['succeeded', 'failed']) })
+  .readonly()
+  .describe('A step that the client of a recorded workflow has reported. Its data is not shown.')
+
 export const branchViewSchema = z
   .object({
     id: z.string(),
@@ -227,7 +232,14 @@ const transactionViewObject = z.object({
   output: jsonValueSchema
     .exactOptional()
     .describe('Of a saga that asked for it and has succeeded. Its numbers are as JavaScript reads them.'),
-  check: opViewSchema.exactOptional().describe('Of a message: its query-back.'),
+  check: opViewSchema
+    .exactOptional()
+    .describe('Of a message its query-back, of a recorded workflow its callback.'),
+  records: z
+    .array(recordViewSchema)
+    .readonly()
+    .exactOptional()
+    .describe('Of a recorded workflow: the steps that its client has reported, the oldest first.'),
   workflow: workflowViewSchema.exactOptional(),
   plan: opViewSchema.exactOptional().describe('Of a workflow: its plan call.'),
   result: jsonValueSchema
@@ -448,6 +460,7 @@ export const NAMED_SCHEMAS = {
   OpView: opViewSchema,
   AttemptRun: attemptRunSchema,
   BranchView: branchViewSchema,
+  RecordView: recordViewSchema,
   AbortView: abortViewSchema,
   WorkflowView: workflowViewSchema,
   TransactionView: transactionViewSchema,

@@ -231,6 +231,14 @@ export interface MessageSubmitRequest extends CommonRequest {
   readonly check?: MessageCheckRequest
 }
 
+/** A step that the client of a recorded workflow has reported. */
+export interface RecordView {
+  readonly branchId: string
+  /** A word of its client. */
+  readonly op: string
+  readonly status: 'succeeded' | 'failed'
+}
+
 /** Describes the query-back, which asks the sender whether its own database transaction has committed. */
 export interface MessageCheckRequest {
   /**
@@ -438,8 +446,10 @@ export interface TransactionView {
   readonly abort?: AbortView
   /** Only a saga that asked for it and has succeeded has it. */
   readonly output?: JsonValue
-  /** Only a message has it: its query-back. */
+  /** Only a message has it, its query-back, and a recorded workflow, its callback. */
   readonly check?: OpView
+  /** Only a recorded workflow has them: the steps that its client has reported, the oldest first. */
+  readonly records?: readonly RecordView[]
   /** Only a workflow has it, and its plan call, and what its code returned once it has succeeded. */
   readonly workflow?: WorkflowView
   readonly plan?: OpView

@@ -1,5 +1,5 @@
 /** Lists the kinds of transaction. ARCHITECTURE.md says what a new one takes. */
-export const KINDS = ['saga', 'tcc', 'message', 'workflow', 'xa'] as const
+export const KINDS = ['saga', 'tcc', 'message', 'workflow', 'xa', 'recorded'] as const
 export type Kind = (typeof KINDS)[number]
 /**
  * These are DTM's words for the kinds, which its services and their barriers know. Only the handler of a workflow sees the word of
@@ -11,6 +11,7 @@ export const TRANS_TYPES = {
   message: 'msg',
   workflow: 'workflow',
   xa: 'xa',
+  recorded: 'workflow',
 } as const satisfies Readonly<Record<Kind, string>>
 /**
  * Lists the kinds that every submit may have. The others are only read: a release that reads a kind goes out before the one

@@ -282,6 +282,8 @@ describe('S16: the methods', () => {
     'accept',
     'registerBranch',
     'addBranch',
+    'addRecord',
+    'endRecorded',
     'submitPrepared',
     'signal',
     'abort',

@@ -7,7 +7,7 @@ SELECT
   name, tags, problem, attempts, marks, id
 FROM counterstep_transactions FORCE INDEX (counterstep_due)
 WHERE live = 1 AND due_at <= ? AND format <= ?
-  AND kind BETWEEN 0 AND 4 AND status BETWEEN 0 AND 5 AND sent_list BETWEEN 0 AND 2
+  AND kind BETWEEN 0 AND 5 AND status BETWEEN 0 AND 5 AND sent_list BETWEEN 0 AND 2
 ORDER BY due_at, id
 LIMIT ?
 FOR UPDATE SKIP LOCKED

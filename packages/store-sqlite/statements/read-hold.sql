@@ -2,6 +2,6 @@
 -- row, whatever its format says.
 SELECT
   live, owned, due_at, format,
-  kind BETWEEN 0 AND 4 AND status BETWEEN 0 AND 5 AND sent_list BETWEEN 0 AND 2
+  kind BETWEEN 0 AND 5 AND status BETWEEN 0 AND 5 AND sent_list BETWEEN 0 AND 2
 FROM transactions
 WHERE gid = ?

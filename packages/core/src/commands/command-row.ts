@@ -12,6 +12,7 @@ import { releaseOrphanedCall, withOp } from '../rules/op-progress.ts'
 import { isGiven } from '../rules/operator-commands.ts'
 import { findNamedOp } from '../rules/operator-ops.ts'
 import { isPaused } from '../rules/pause.ts'
+import { callbackAt } from '../rules/recorded.ts'
 import type { Rules } from '../rules/rules.ts'
 import { isRetrying } from '../run/plan-save.ts'
 import { hasSteps, isFinal, type Transaction } from '../transaction.ts'
@@ -108,6 +109,9 @@ function commandHold(
 ): UpdateHold {
   // A claim would only give it back. A deadline that passes meanwhile is decided at the end of the pause.
   if (isPaused(next, storeNow)) return { type: 'command', dueAt: next.paused?.until ?? PARKED_AT }
+  // A report is a sign of life, so its client is called back that much later.
+  if (command.type === 'record-asked' && next.kind === 'recorded')
+    return { type: 'command', dueAt: callbackAt(next) }
   const changesNothingNow =
     command.type === 'register-asked' ||
     (command.type === 'signal-asked' && !wasTaken(next, command.signal.id))

@@ -6,9 +6,10 @@
 import { BODY_BYTES_MAX, BRANCHES_MAX, SIGNALS_KEPT_BYTES_MAX, SIGNALS_KEPT_MAX } from '@counterstep/protocol'
 import type { RegisteredBranch } from '../definition.ts'
 import { findEntry } from '../record/trail.ts'
-import type { Command } from '../rules/events.ts'
+import type { Command, RecordedEnd } from '../rules/events.ts'
 import { isGiven, type OperatorRefusal, refuseGiven } from '../rules/operator-commands.ts'
 import { isPaused } from '../rules/pause.ts'
+import { findRecord, hasEndedBy, isSameRecord } from '../rules/recorded.ts'
 import { countSignalBytes, isAwaited, waitsForSignal } from '../rules/saga-signals.ts'
 import { toSaga } from '../rules/workflow-steps.ts'
 import { canonicalJson } from '../submission/canonical-json.ts'
@@ -20,6 +21,7 @@ import {
   isTwoPhase,
   type SagaTransaction,
   type Signal,
+  type StepRecord,
   type Transaction,
   type TwoPhaseTransaction,
   type WorkflowTransaction,
@@ -53,6 +55,9 @@ export type CommandRefusal = Refusal | OperatorRefusal | 'plan-changed'
 /** These limits are for one TCC or XA. They exist because each save writes all registered branches with their bodies. */
 export const REGISTERED_MAX = BRANCHES_MAX
 export const REGISTERED_BYTES_MAX = BODY_BYTES_MAX
+/** These limits are for what the client of one recorded workflow reports. */
+export const RECORDS_MAX = 300
+export const RECORDED_BYTES_MAX = BODY_BYTES_MAX
 
 /** `now` is by the store's clock. It tells whether a pause is over. */
 export function findRefusal(
@@ -79,9 +84,14 @@ function refuseByState(
       return refuseBranch(transaction, command.branch)
     case 'submit-asked':
       return refuseSubmit(transaction)
+    case 'record-asked':
+      return refuseRecord(transaction, command.record)
+    case 'end-asked':
+      return refuseEnd(transaction, command.end)
     case 'signal-asked':
       return refuseSignal(transaction, command.signal)
     case 'abort-asked':
+      if (transaction.kind === 'recorded') return 'wrong-kind'
       if (isFinal(transaction)) return 'already-final'
       if (hasSteps(transaction)) return transaction.noReturnAt === undefined ? undefined : 'no-return'
       return transaction.status === 'submitted' ? 'not-prepared' : undefined
@@ -108,6 +118,12 @@ export function isDone(transaction: Transaction, command: Command): boolean {
       return isTwoPhase(transaction) && isRegistered(transaction, command.branch)
     case 'submit-asked':
       return status === 'submitted' || status === 'succeeded'
+    case 'record-asked': {
+      const standing = transaction.kind === 'recorded' ? findRecord(transaction, command.record) : undefined
+      return standing !== undefined && isSameRecord(standing, command.record)
+    }
+    case 'end-asked':
+      return transaction.kind === 'recorded' && hasEndedBy(transaction, command.end)
     case 'signal-asked':
       return hasSteps(transaction) && findSignal(transaction, command.signal) === 'same'
     case 'abort-asked':
@@ -120,10 +136,27 @@ export function isDone(transaction: Transaction, command: Command): boolean {
 }
 
 function refuseSubmit({ kind, status }: Transaction): Refusal | undefined {
-  if (kind === 'saga' || kind === 'workflow') return 'wrong-kind'
+  if (kind === 'saga' || kind === 'workflow' || kind === 'recorded') return 'wrong-kind'
   return status === 'prepared' || status === 'submitted' || status === 'succeeded'
     ? undefined
     : 'not-prepared'
+}
+
+function refuseRecord(transaction: Transaction, record: StepRecord): Refusal | undefined {
+  if (transaction.kind !== 'recorded') return 'wrong-kind'
+  if (transaction.status !== 'prepared') return 'not-prepared'
+  const standing = findRecord(transaction, record)
+  if (standing !== undefined) return isSameRecord(standing, record) ? undefined : 'branch-exists'
+  const { records } = transaction
+  if (records.length >= RECORDS_MAX) return 'too-many-branches'
+  const bytes = [...records, record].reduce((sum, { data }) => sum + utf8Length(data, data.length), 0)
+  return bytes > RECORDED_BYTES_MAX ? 'too-large' : undefined
+}
+
+/** The same end again is not refused: its caller may not have got the first answer. */
+function refuseEnd(transaction: Transaction, end: RecordedEnd): Refusal | undefined {
+  if (transaction.kind !== 'recorded') return 'wrong-kind'
+  return isFinal(transaction) && !hasEndedBy(transaction, end) ? 'already-final' : undefined
 }
 
 /** The same signal again is not refused, even after the end: its caller may not have got the first answer. */

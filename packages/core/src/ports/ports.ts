@@ -7,6 +7,8 @@ export interface BranchCall {
   readonly kind: Kind
   readonly branchId: BranchId
   readonly op: Op
+  /** It stands in the URL in place of the op. Any text may. */
+  readonly opInUrl?: string
   /** The first attempt is 1. */
   readonly attempt: number
   readonly epoch: number

@@ -118,6 +118,8 @@ function listAwaited(transaction: Transaction): readonly CallKey[] {
     case 'message':
       if (transaction.status === 'prepared') return [{ branch: CHECK, op: 'msg' }]
       return branches.map((branch) => ({ branch, op: 'action' }))
+    case 'recorded':
+      return [{ branch: CHECK, op: 'msg' }]
     case 'workflow':
       return listAwaitedOfWorkflow(transaction)
   }

@@ -19,6 +19,8 @@ export function findUrl(transaction: Transaction, { branch, op }: CallKey): stri
       const { check, branches } = transaction.definition
       return branch === CHECK ? check?.url : branches[branch]?.action
     }
+    case 'recorded':
+      return transaction.definition.callback.url
     case 'workflow': {
       if (branch === PLAN) return transaction.definition.handler
       const { action, compensation } = transaction.steps[branch]?.branch ?? {}

@@ -12,6 +12,7 @@ import {
   type Status,
 } from '@counterstep/protocol'
 import type {
+  Callback,
   CompensationContent,
   Definition,
   MessageCheck,
@@ -34,8 +35,10 @@ import {
   type LocalStep,
   type MessageBranchProgress,
   type OpProgress,
+  type RecordedTransaction,
   type SagaBranchProgress,
   type Signal,
+  type StepRecord,
   type StoredEntry,
   type TccBranchProgress,
   type Transaction,
@@ -57,7 +60,7 @@ export const FORMAT = 9
  * values, and the fourth one waits and roles. The fifth one has what operators commanded: older code would drop the trail
  * with its next save, call what is paused, and send the old request in place of an edited one. The sixth
  * one has workflows, the seventh one their later generations: older code would give slots a second time. The eighth one has XA. The
- * ninth one has calls by JSON-RPC: older code would take the error within an answer for success.
+ * ninth one has recorded workflows, and calls by JSON-RPC: older code would take the error within an answer for success.
  */
 export function toFormat({
   definition,
@@ -66,7 +69,7 @@ export function toFormat({
   plan,
 }: Pick<Transaction, 'definition' | 'trail'> &
   Partial<Pick<WorkflowTransaction, 'generation' | 'plan'>>): number {
-  if (definition.jsonRpc === true) return 9
+  if (definition.jsonRpc === true || definition.kind === 'recorded') return 9
   if (definition.kind === 'workflow')
     return generation === undefined && plan?.continueWith === undefined ? 6 : 7
   if (definition.kind === 'xa') return 8
@@ -82,8 +85,10 @@ interface ProgressRecord {
   readonly b?: readonly BranchRecord[] | undefined
   /** The branches that the client of a TCC or of XA has registered. */
   readonly r?: readonly RegisteredBranch[] | undefined
-  /** The query-back of a message. */
+  /** The query-back of a message, or the callback of a recorded workflow. */
   readonly q?: OpRecord | undefined
+  /** What the client of a recorded workflow has reported. */
+  readonly d?: Reports | undefined
   /** The instant of the mark of no return. */
   readonly n?: number | undefined
   /** The signals of a saga. */
@@ -100,6 +105,8 @@ interface ProgressRecord {
   readonly paused?: PauseView | undefined
   readonly edits?: readonly Edit[] | undefined
 }
+
+type Reports = { readonly [field in 'records' | 'result']?: RecordedTransaction[field] | undefined }
 
 type WorkflowRecord = Pick<WorkflowTransaction, 'steps' | 'plan' | 'order' | 'seenAt'> & {
   readonly generation?: Generation | undefined
@@ -138,7 +145,8 @@ export function encodeProgress(transaction: Transaction): string {
   const record: ProgressRecord = {
     b: touched.length === 0 ? undefined : touched,
     r: isTwoPhase(transaction) && transaction.registered.length > 0 ? transaction.registered : undefined,
-    q: transaction.kind === 'message' ? encodeOp(transaction.check) : undefined,
+    q: 'check' in transaction ? encodeOp(transaction.check) : undefined,
+    d: transaction.kind === 'recorded' ? encodeReports(transaction) : undefined,
     n: hasSteps(transaction) ? transaction.noReturnAt : undefined,
     s: hasSteps(transaction) ? transaction.signals : undefined,
     w: transaction.kind === 'workflow' ? encodeWorkflow(transaction) : undefined,
@@ -152,6 +160,11 @@ export function encodeProgress(transaction: Transaction): string {
     edits: transaction.edits,
   }
   return JSON.stringify(record)
+}
+
+function encodeReports({ records, result }: RecordedTransaction): Reports | undefined {
+  if (records.length === 0 && result === undefined) return undefined
+  return { records: records.length === 0 ? undefined : records, result }
 }
 
 /** A workflow whose first plan has not been accepted has nothing that the definition does not imply, but for seals. */
@@ -190,6 +203,8 @@ function encodeBranches(transaction: Transaction): readonly BranchRecord[] {
       }))
     case 'message':
       return transaction.branches.map(({ action }) => ({ a: encodeOp(action) }))
+    case 'recorded':
+      return []
   }
 }
 
@@ -251,7 +266,7 @@ function decodeStatus(status: Status, { abort, finishedAt }: ProgressRecord) {
 
 function decodeKind(
   definition: Definition,
-  { b = [], r = [], q, n, s, w }: ProgressRecord,
+  { b = [], r = [], q, d = {}, n, s, w }: ProgressRecord,
   createdAt: number,
 ) {
   switch (definition.kind) {
@@ -277,6 +292,11 @@ function decodeKind(
       const { kind } = definition
       const branches = definition.branches.map((_, position) => decodeMessageBranch(b[position]))
       return { kind, definition, check: decodeOp(q), branches }
+    }
+    case 'recorded': {
+      const { records = [], result } = d
+      const reported = { records, ...(result === undefined ? {} : { result }) }
+      return { kind: definition.kind, definition, check: decodeOp(q), branches: [], ...reported }
     }
     case 'workflow': {
       const {
@@ -314,6 +334,7 @@ const STATUSES_OF: { readonly [kind in Transaction['kind']]: readonly Status[] }
   xa: ['prepared', 'submitted', 'aborting', 'succeeded', 'failed', 'stopped'],
   message: ['prepared', 'submitted', 'succeeded', 'failed', 'stopped'],
   workflow: ['submitted', 'aborting', 'succeeded', 'failed', 'stopped'],
+  recorded: ['prepared', 'succeeded', 'failed', 'stopped'],
 }
 
 function isOfKind(transaction: {
@@ -360,8 +381,9 @@ const STATES: readonly unknown[] = [
 /** Checks the parts that the rules rely on. A fault here would hang or crash a later step. */
 function assertShape(definition: Definition, record: ProgressRecord): void {
   assert(isObject(definition.retry) && hasBranches(definition), 'the definition is not one of a known kind')
-  const { b = [], r = [], q, n = 0, s = [], w, abort, attention, trail, paused, edits } = record
+  const { b = [], r = [], q, d = {}, n = 0, s = [], w, abort, attention, trail, paused, edits } = record
   assert(Array.isArray(b) && b.every(isBranchRecord) && isOpRecord(q), 'the progress of a branch is not one')
+  assert(areReports(d), 'what the client of a workflow has reported is not a list of steps')
   assert(w === undefined || isWorkflow(w), 'what a workflow has planned is not a list of steps')
   assert(
     definition.kind !== 'workflow' || b.length <= (w?.steps.length ?? 0),
@@ -422,9 +444,17 @@ function hasBranches(definition: Definition): boolean {
         ) &&
         (!hasGrants(definition) || isPositive(definition.grants))
       )
+    case 'recorded':
+      return typeof definition.workflow === 'string' && isCallback(definition.callback)
     default:
       return false
   }
+}
+
+function isCallback(value: unknown): boolean {
+  if (!isContent(value)) return false
+  const { url } = value as Partial<Callback>
+  return typeof url === 'string'
 }
 
 function isWait(value: unknown): boolean {
@@ -495,6 +525,21 @@ function isJournal({ steps, plan, order, seenAt }: WorkflowRecord, b: readonly B
     seen >= 0 &&
     seen <= order.length &&
     seenAt.length === seen
+  )
+}
+
+function areReports(value: unknown): boolean {
+  if (!isObject(value)) return false
+  const { records = [], result = '' } = value as Reports
+  return Array.isArray(records) && records.every(isStepRecord) && typeof result === 'string'
+}
+
+function isStepRecord(value: unknown): boolean {
+  if (!isObject(value)) return false
+  const { branchId, op, status, data } = value as Partial<StepRecord>
+  return (
+    [branchId, op, data].every((text) => typeof text === 'string') &&
+    (status === 'succeeded' || status === 'failed')
   )
 }
 

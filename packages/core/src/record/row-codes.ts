@@ -6,7 +6,14 @@ import type { Kind, Status } from '@counterstep/protocol'
 import { MARKS, type Mark, type SentList } from '../ports/store.ts'
 
 // The stores' statements and scripts leave rows of other codes alone, so a new code must be added there too.
-export const KIND_CODES: Readonly<Record<Kind, number>> = { saga: 0, tcc: 1, message: 2, workflow: 3, xa: 4 }
+export const KIND_CODES: Readonly<Record<Kind, number>> = {
+  saga: 0,
+  tcc: 1,
+  message: 2,
+  workflow: 3,
+  xa: 4,
+  recorded: 5,
+}
 export const STATUS_CODES: Readonly<Record<Status, number>> = {
   prepared: 0,
   submitted: 1,

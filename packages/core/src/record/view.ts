@@ -24,6 +24,7 @@ import {
   hasSteps,
   IDLE,
   type OpProgress,
+  type RecordedTransaction,
   type SagaTransaction,
   type Signal,
   type Transaction,
@@ -89,7 +90,20 @@ export function viewTransaction(
     ...(transaction.kind === 'message' && transaction.definition.check !== undefined
       ? { check: viewOp('msg', transaction.definition.check.url, transaction.check) }
       : {}),
+    ...(transaction.kind === 'recorded' ? viewRecorded(transaction, durable) : {}),
     branches: transaction.branches.map((_, branch) => viewBranch(transaction, branch)),
+  }
+}
+
+/** The data of the steps may be secret. */
+function viewRecorded(
+  { definition, check }: RecordedTransaction,
+  durable: Transaction,
+): Pick<TransactionView, 'check' | 'records'> {
+  const { records = [] } = durable.kind === 'recorded' ? durable : {}
+  return {
+    check: viewOp('msg', definition.callback.url, check),
+    records: records.map(({ branchId, op, status }) => ({ branchId, op, status })),
   }
 }
 
@@ -132,6 +146,7 @@ function viewInstants(
 ): Partial<Pick<TransactionView, 'startAt' | 'deadlineAt' | 'checkAt'>> {
   const { kind, createdAt, definition } = transaction
   if (kind === 'tcc' || kind === 'xa') return { deadlineAt: decisionDeadlineAt(transaction) }
+  if (kind === 'recorded') return { checkAt: createdAt + definition.retry.initialMs }
   const start = definition.delayMs === undefined ? {} : { startAt: createdAt + definition.delayMs }
   if (kind === 'saga' || kind === 'workflow') {
     const deadline = deadlineAt(toSaga(transaction))
@@ -206,6 +221,8 @@ function viewAfter(transaction: Transaction, branch: number): string[] {
       return ids(branch + 1 < targets.length ? [branch + 1] : [])
     case 'xa':
       return ids(branch === 0 ? [] : [branch - 1])
+    case 'recorded':
+      return []
     case 'message':
       return ids(transaction.definition.concurrent || branch === 0 ? [] : [branch - 1])
     case 'workflow':
@@ -238,6 +255,8 @@ function viewOps(transaction: Transaction, branch: number): OpView[] {
       const progress = transaction.branches[branch]
       return [viewOp('commit', url, progress?.commit), viewOp('rollback', url, progress?.rollback)]
     }
+    case 'recorded':
+      return []
     case 'message':
       return [
         viewOp(

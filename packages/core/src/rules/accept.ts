@@ -44,6 +44,7 @@ export function newTransactionRow(
 /** Returns `prepared` where the client has a part to do first. */
 export function firstStatus(definition: Definition): 'prepared' | 'submitted' {
   if (hasTwoPhases(definition)) return 'prepared'
+  if (definition.kind === 'recorded') return 'prepared'
   return definition.kind === 'message' && definition.check !== undefined ? 'prepared' : 'submitted'
 }
 
@@ -54,6 +55,7 @@ export function firstStatus(definition: Definition): 'prepared' | 'submitted' {
 export function waitsMs(definition: Definition, { holdMs }: Pick<RunSettings, 'holdMs'>): number | undefined {
   if (hasTwoPhases(definition)) return definition.deadlineMs
   if (definition.kind === 'message' && definition.check !== undefined) return definition.check.afterMs
+  if (definition.kind === 'recorded') return definition.retry.initialMs
   const { delayMs = 0 } = definition
   if (delayMs <= holdMs) return undefined
   return definition.kind === 'message' ? delayMs : Math.min(delayMs, definition.deadlineMs ?? delayMs)
@@ -95,6 +97,16 @@ export function newTransaction(
         branches,
       }
     }
+    case 'recorded':
+      return {
+        ...common,
+        kind: 'recorded',
+        status: 'prepared',
+        definition,
+        check: IDLE,
+        branches: [],
+        records: [],
+      }
     case 'workflow': {
       const plan = firstPlan(createdAt + (definition.delayMs ?? 0))
       return {

@@ -1,7 +1,7 @@
 import type { Actor, ByHandView, Op } from '@counterstep/protocol'
 import type { RegisteredBranch } from '../definition.ts'
 import type { BranchAnswer } from '../ports/ports.ts'
-import type { CalledOp, Edit, Signal } from '../transaction.ts'
+import type { CalledOp, Edit, Signal, StepRecord } from '../transaction.ts'
 import type { RetryBounds } from './backoff.ts'
 import type { ReadPlan } from './workflow-plan.ts'
 
@@ -50,11 +50,19 @@ export type Command =
   /** The client has done its part of a prepared transaction, so a TCC is confirmed, XA is committed, or a message is delivered. */
   | { readonly type: 'submit-asked'; readonly given?: Given }
   | { readonly type: 'abort-asked'; readonly reason?: string; readonly given?: Given }
+  /** The client of a recorded workflow reports a step that it has done. */
+  | { readonly type: 'record-asked'; readonly record: StepRecord }
+  /** The client of a recorded workflow says how it has ended. */
+  | { readonly type: 'end-asked'; readonly end: RecordedEnd }
   /** A saga gets a signal that one of its branches waits for, or will wait for. */
   | { readonly type: 'signal-asked'; readonly signal: Signal }
   | { readonly type: 'retry-asked'; readonly given?: Given }
   | { readonly type: 'stop-asked'; readonly given?: Given }
   | OperatorsOwn
+
+export type RecordedEnd =
+  | { readonly status: 'succeeded'; readonly result: string }
+  | { readonly status: 'failed'; readonly reason: string }
 
 /** The commands that only operators have. */
 type OperatorsOwn =

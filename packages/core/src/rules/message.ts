@@ -73,6 +73,8 @@ export function foldMessage(
       return message.status === 'prepared' ? ignoreEvent(message) : finishIfDelivered(message, 'none', now)
     case 'register-asked':
     case 'signal-asked':
+    case 'record-asked':
+    case 'end-asked':
     case 'pause-asked':
     case 'resume-asked':
     case 'retry-op-asked':

@@ -15,7 +15,7 @@ import type { CallKey, TransactionEvent } from './events.ts'
  */
 export const ATTENTION_FAILURES = 10
 
-/** The branch number that stands for a message's query-back. */
+/** The branch number that stands for a message's query-back, and for the callback of a recorded workflow. */
 export const CHECK = -1
 /** The branch number that stands for the plan of a workflow. */
 export const PLAN = -2
@@ -32,7 +32,10 @@ const UNOPENABLE = ' cannot open: '
 export const PARKED_OP_AT = 8_640_000_000_000_000
 
 export function findOp(transaction: Transaction, { branch, op }: CallKey): OpProgress | undefined {
-  if (branch === CHECK) return transaction.kind === 'message' && op === 'msg' ? transaction.check : undefined
+  if (branch === CHECK) {
+    const hasCheck = transaction.kind === 'message' || transaction.kind === 'recorded'
+    return hasCheck && op === 'msg' ? transaction.check : undefined
+  }
   if (branch === PLAN)
     return transaction.kind === 'workflow' && op === 'plan' ? transaction.plan.call : undefined
   const progress = transaction.branches[branch] as Partial<Record<CallKey['op'], OpProgress>> | undefined
@@ -52,7 +55,7 @@ export function withOp<T extends Transaction>(
   return { ...transaction, branches }
 }
 
-/** Maps each op of each branch, and the query-back. */
+/** Maps each op of each branch, and the call that belongs to none. */
 export function mapOps<T extends Transaction>(transaction: T, map: (progress: OpProgress) => OpProgress): T
 export function mapOps(transaction: Transaction, map: (progress: OpProgress) => OpProgress): Transaction {
   switch (transaction.kind) {
@@ -86,6 +89,8 @@ export function mapOps(transaction: Transaction, map: (progress: OpProgress) => 
         check: map(transaction.check),
         branches: transaction.branches.map(({ action }) => ({ action: map(action) })),
       }
+    case 'recorded':
+      return { ...transaction, check: map(transaction.check) }
     case 'workflow':
       return {
         ...transaction,
@@ -108,6 +113,8 @@ export function someOp(transaction: Transaction, test: (progress: OpProgress) =>
       return transaction.branches.some(({ commit, rollback }) => test(commit) || test(rollback))
     case 'message':
       return test(transaction.check) || transaction.branches.some(({ action }) => test(action))
+    case 'recorded':
+      return test(transaction.check)
     case 'workflow':
       return (
         test(transaction.plan.call) ||
@@ -271,7 +278,7 @@ export function isUnsendable({ attention = '' }: Pick<Transaction, 'attention'>)
 }
 
 function describeCall(transaction: Transaction, { branch, op }: CallKey): string {
-  if (branch === CHECK) return 'the query-back'
+  if (branch === CHECK) return transaction.kind === 'recorded' ? 'the callback' : 'the query-back'
   if (branch === PLAN) return PLAN_WORDS
   const id = getBranchTargets(transaction)[branch]?.id ?? branch
   return `${op === 'compensate' ? 'compensation' : op} of branch ${id}`
@@ -330,6 +337,8 @@ export function listCalls(transaction: Transaction): readonly CallKey[] {
       return both('commit', 'rollback')
     case 'message':
       return [{ branch: CHECK, op: 'msg' }, ...branches.map((branch) => ({ branch, op: 'action' as const }))]
+    case 'recorded':
+      return [{ branch: CHECK, op: 'msg' }]
     case 'workflow':
       return [{ branch: PLAN, op: 'plan' }, ...both('action', 'compensate')]
   }

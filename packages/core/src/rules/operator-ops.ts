@@ -27,7 +27,8 @@ export interface FoundOp {
 }
 
 export function findNamedOp(transaction: Transaction, { branchId, op }: OpName): FoundOp | undefined {
-  const isCheck = transaction.kind === 'message' && op === 'msg' && branchId === OWN_CALL_ID
+  const hasCheck = transaction.kind === 'message' || transaction.kind === 'recorded'
+  const isCheck = hasCheck && op === 'msg' && branchId === OWN_CALL_ID
   const branch = isCheck ? CHECK : getBranchTargets(transaction).findIndex(({ id }) => id === branchId)
   if ((branch === -1 && !isCheck) || !hasOp(transaction, branch, op)) return undefined
   const call = { branch, op: op as CalledOp }
@@ -42,6 +43,7 @@ const OPS_OF: Readonly<Record<Transaction['kind'], readonly string[]>> = {
   message: ['action', 'msg'],
   // Its steps are the code's, so what a person would say of them is not what the code has planned.
   workflow: [],
+  recorded: ['msg'],
 }
 
 /** A compensation that does not exist has progress too, but no URL. The op is a caller's text. */
@@ -87,6 +89,7 @@ function isDue(
     case 'message':
       return transaction.status === 'submitted' || command.type === 'edit-asked'
     case 'workflow':
+    case 'recorded':
       return false
   }
 }

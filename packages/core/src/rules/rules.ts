@@ -17,6 +17,7 @@ import type { FoldedTransaction, Rules } from './fold.ts'
 import { foldMessage, messageEffects } from './message.ts'
 import { foldWithTrail, isGiven } from './operator-commands.ts'
 import { isPaused, pausedEffects } from './pause.ts'
+import { foldRecorded, recordedEffects } from './recorded.ts'
 import { foldSaga } from './saga.ts'
 import { sagaEffects } from './saga-effects.ts'
 import { haveAllSucceeded } from './saga-graph.ts'
@@ -45,6 +46,8 @@ export const RULES: Rules = {
         return messageEffects(transaction, now)
       case 'workflow':
         return workflowEffects(transaction, now)
+      case 'recorded':
+        return recordedEffects(transaction, now)
     }
   },
 }
@@ -60,6 +63,8 @@ function foldKind(transaction: Transaction, event: TransactionEvent, now: number
       return foldMessage(transaction, event, now)
     case 'workflow':
       return foldWorkflow(transaction, event, now)
+    case 'recorded':
+      return foldRecorded(transaction, event, now)
   }
 }
 
@@ -88,6 +93,12 @@ export function assertValid(transaction: Transaction): void {
       break
     case 'workflow':
       assertValidWorkflow(transaction)
+      break
+    case 'recorded':
+      assert(
+        transaction.result === undefined || transaction.status === 'succeeded',
+        'a result without a success',
+      )
   }
 }
 

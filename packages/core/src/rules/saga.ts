@@ -83,6 +83,8 @@ export function foldSaga(saga: SagaTransaction, event: TransactionEvent, now: nu
       }
     case 'submit-asked':
     case 'register-asked':
+    case 'record-asked':
+    case 'end-asked':
     case 'pause-asked':
     case 'resume-asked':
     case 'retry-op-asked':

@@ -57,6 +57,7 @@ export function finishAfterSkip(transaction: Transaction, now: number): Transact
         ? { ...withoutAttention(transaction), status: 'succeeded', ...ended }
         : transaction
     case 'workflow':
+    case 'recorded':
       return transaction
   }
 }

@@ -85,6 +85,8 @@ export function foldTwoPhase(
         durability: 'strong',
       }
     case 'signal-asked':
+    case 'record-asked':
+    case 'end-asked':
     case 'pause-asked':
     case 'resume-asked':
     case 'retry-op-asked':

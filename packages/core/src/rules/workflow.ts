@@ -108,6 +108,8 @@ export function foldWorkflow(
       }
     case 'submit-asked':
     case 'register-asked':
+    case 'record-asked':
+    case 'end-asked':
     case 'pause-asked':
     case 'resume-asked':
     case 'retry-op-asked':

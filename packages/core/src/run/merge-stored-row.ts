@@ -11,6 +11,7 @@ import { haveAllSucceeded } from '../rules/saga-graph.ts'
 import { isFinal, isTwoPhase, type SagaTransaction, type Transaction } from '../transaction.ts'
 import { mergeCommands, takeBackSkips } from './merge-operator.ts'
 import { mergeMessage, mergeTwoPhase } from './merge-prepared.ts'
+import { mergeRecorded } from './merge-recorded.ts'
 import { mergeSignals } from './merge-signals.ts'
 import { mergeWorkflow } from './merge-workflow.ts'
 import { type Run, readStoreNow } from './run.ts'
@@ -55,6 +56,7 @@ function merge(
   if (ours.kind === 'saga' && stored.kind === 'saga') return mergeSaga(ours, stored, storeNow)
   if (ours.kind === 'workflow' && stored.kind === 'workflow') return mergeWorkflow(ours, stored, storeNow)
   if (isTwoPhase(ours) && isTwoPhase(stored)) return mergeTwoPhase(ours, stored, durableTransaction.status)
+  if (ours.kind === 'recorded' && stored.kind === 'recorded') return mergeRecorded(ours, stored)
   assert(ours.kind === 'message' && stored.kind === 'message', 'a row has changed its kind')
   return mergeMessage(ours, stored, durableTransaction.status)
 }

@@ -7,6 +7,7 @@ import type {
   BranchTarget,
   JsonTemplate,
   MessageDefinition,
+  RecordedDefinition,
   RequestTemplate,
   SagaBranch,
   SagaDefinition,
@@ -35,6 +36,8 @@ export function toSubmitRequest({ definition }: Transaction): JsonValue {
       return { ...common, ...toMessageFields(definition) }
     case 'workflow':
       return { ...common, ...toWorkflowFields(definition) }
+    case 'recorded':
+      return { ...common, ...toRecordedFields(definition) }
   }
 }
 
@@ -79,6 +82,15 @@ function toWorkflowFields({
 }: WorkflowDefinition): Json {
   const given = { ...optional({ version, deadlineMs, delayMs }), headers: { ...headers } }
   return { workflow, handler, input: JSON.parse(input) as JsonValue, grants, ...given }
+}
+
+/** Only DTM's API accepts it, so this is what was submitted in our own words. */
+function toRecordedFields({ workflow, callback }: RecordedDefinition): Json {
+  const { url, headers } = callback
+  return {
+    workflow,
+    callback: { url, ...toPlainContent(callback.body, callback.contentType), headers: { ...headers } },
+  }
 }
 
 function toMessageFields({ branches, concurrent, delayMs, check }: MessageDefinition): Json {

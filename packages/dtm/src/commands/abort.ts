@@ -25,7 +25,8 @@ export async function abort(request: DtmRequest, { engine, caller }: CommandDeps
   if (stored === undefined) throw refuseUnknownGid(gid)
   const { kind, status } = stored
   const hasDecision = hasTwoPhases(stored.definition)
-  const isAbortable = status === 'prepared' || (hasDecision && status === 'aborting')
+  // A workflow ends only as its client says. DTM answers so, too, to a request that names the stored type.
+  const isAbortable = (status === 'prepared' && kind !== 'recorded') || (hasDecision && status === 'aborting')
   if (!isAbortable || request.trans_type !== TRANS_TYPES[kind]) return answerCannotAbort(stored)
   const note = readNote(stored.definition)
   const waitMs = hasDecision && note?.waitResult ? note.waitMs : 0

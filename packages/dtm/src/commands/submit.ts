@@ -21,6 +21,7 @@ import { type DtmKind, toStatusWord } from '../wire/status-word.ts'
 import type { CommandDeps } from './deps.ts'
 import { nudge } from './nudge.ts'
 import { readKind } from './read-kind.ts'
+import { submitWorkflow } from './submit-workflow.ts'
 
 /** Another request may prepare, decide or purge the transaction between two tries, so that a try has to start over. */
 const TRIES_MAX = 3
@@ -42,6 +43,7 @@ interface Submitted {
  * has succeeded is called again; a branch that waits for its next call is called at once.
  */
 export async function submit(request: DtmRequest, deps: CommandDeps): Promise<Answer> {
+  if (request.trans_type === 'workflow') return await submitWorkflow(request, deps)
   const kind = readKind(request.trans_type)
   const gid = readGid(request.gid)
   const asked = { gid, kind, request, waitMs: request.wait_result ? readWaitMs(request) : 0 }

@@ -31,6 +31,19 @@ export function readDelayS(customData: string): number {
   return readPosition(delay.text, 'delay')
 }
 
+/** Reads which workflow a client runs. The data is in base64. */
+export function readWorkflowData(customData: string): { readonly name: string; readonly data: Buffer } {
+  const members = readMembers(customData)
+  const [name, data] = ['name', 'data'].map((key) => readText(members.get(key), key))
+  return { name: name ?? '', data: Buffer.from(data ?? '', 'base64') }
+}
+
+function readText(value: GoValue | undefined, name: string): string {
+  if (value === undefined || value.type === 'null') return ''
+  if (value.type !== 'string') throw refuseUnreadable(`${name} is a ${value.type}, not a string`)
+  return value.value
+}
+
 function readMembers(customData: string): ReadonlyMap<string, GoValue> {
   if (customData === '') return new Map()
   const value = scan(customData)

@@ -63,6 +63,8 @@ function readUrls(transaction: Transaction): readonly string[] {
       return transaction.registered.flatMap(({ confirm, cancel }) => [confirm, cancel])
     case 'xa':
       return transaction.registered.map(({ url }) => url)
+    case 'recorded':
+      return []
     case 'message': {
       const { branches, check } = transaction.definition
       return [...branches.map(({ action }) => action), check?.url ?? '']

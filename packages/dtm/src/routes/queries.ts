@@ -47,7 +47,7 @@ async function showPage(engine: EngineApi, lists: ReadLimiter, request: FastifyR
   const statusText = readParameter(request, 'status')
   const typeText = readParameter(request, 'transType')
   const status = toStatuses(statusText)
-  const kind = toKind(typeText)
+  const kind = typeText === 'workflow' ? ('recorded' as const) : toKind(typeText)
   const isUnknownStatus = statusText !== '' && status.length === 0
   const isUnknownType = typeText !== '' && kind === undefined
   if (isUnknownStatus || isUnknownType) return { next_position: '', transactions: [] }

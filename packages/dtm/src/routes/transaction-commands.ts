@@ -48,7 +48,7 @@ export function measureCommand(command: Command, metrics: DialectMetrics): Comma
       return answer
     } finally {
       // Only known types are counted, so that no client can create series at will.
-      if (toKind(request.trans_type) !== undefined)
+      if (toKind(request.trans_type) !== undefined || request.trans_type === 'workflow')
         metrics.countTransaction(request.trans_type, isOk, (performance.now() - startedAt) / 1_000)
     }
   }

@@ -2,7 +2,7 @@
  * Shows a transaction and its branches in the shape of DTM over MySQL, where no time is null. As on the native API,
  * neither the queries of URLs nor the values of branch headers are shown, not even to an admin's key.
  */
-import type { BranchTarget, Definition, Transaction } from '@counterstep/core'
+import type { BranchTarget, Definition, StepRecord, Transaction } from '@counterstep/core'
 import { getBranchTargets, textHash, toSaga, withoutQuery } from '@counterstep/core'
 import type { ShownWhole } from '@counterstep/engine'
 import { type BranchView, type Op, TRANS_TYPES, type TransactionView } from '@counterstep/protocol'
@@ -28,6 +28,7 @@ export function showTransaction({ transaction, view }: ShownWhole) {
     ...omitEmpty('query_prepared', withoutQuery(note?.queryPrepared ?? readCheckUrl(definition))),
     protocol: note?.protocol ?? 'http',
     ...showEnd(view),
+    ...omitEmpty('result', transaction.kind === 'recorded' ? (transaction.result ?? '') : ''),
     ...omitEmpty('rollback_reason', reason ?? ''),
     options: hideHeaders(note?.options ?? '{"concurrent":false}'),
     ...omitEmpty('custom_data', note?.customData ?? ''),
@@ -54,6 +55,8 @@ function hideValues(headers: unknown): unknown {
 
 /** Shows two rows for each branch of a saga, a TCC or XA, the undoing one first, and one row for each branch of a message. */
 export function showBranches({ transaction, view }: ShownWhole) {
+  if (transaction.kind === 'recorded')
+    return transaction.records.map((record, at) => showRecord(at + 1, view, record))
   const rows: ReturnType<typeof showBranch>[] = []
   if (readNote(transaction.definition)?.isStepless) return rows
   const urls = readUrls(transaction)
@@ -73,6 +76,7 @@ const OPS = {
   xa: ['rollback', 'commit'],
   message: ['action'],
   workflow: ['compensate', 'action'],
+  recorded: [],
 } as const
 
 function readUrls(transaction: Transaction): readonly Partial<Record<Op, string>>[] {
@@ -88,6 +92,8 @@ function readUrls(transaction: Transaction): readonly Partial<Record<Op, string>
       return transaction.registered.map(({ url }) => ({ rollback: url, commit: url }))
     case 'message':
       return transaction.definition.branches
+    case 'recorded':
+      return []
   }
 }
 
@@ -113,6 +119,17 @@ function showBranch(
     op: opName,
     status,
     ...(status === 'prepared' ? {} : { finish_time: toTimeText(op?.endedAt ?? view.updatedAt) }),
+  }
+}
+
+/** The time at which the client has reported a step is not kept. */
+function showRecord(id: number, view: TransactionView, { branchId, op, status, data }: StepRecord) {
+  return {
+    ...showRow(id, view),
+    ...omitEmpty('bin_data', Buffer.from(data).toString('base64')),
+    branch_id: branchId,
+    op,
+    status: toStatusWord(status),
   }
 }
 

@@ -21,8 +21,8 @@ export function toStatuses(word: string): readonly Status[] {
   }
 }
 
-/** The kinds that DTM's clients may use here. */
-export type DtmKind = Exclude<Kind, 'workflow'>
+/** The kinds whose branches are called here. DTM's own workflow has none. */
+export type DtmKind = Exclude<Kind, 'workflow' | 'recorded'>
 
 export function toKind(transType: string): DtmKind | undefined {
   if (transType === 'msg') return 'message'

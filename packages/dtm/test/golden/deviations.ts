@@ -42,6 +42,11 @@ const HIDDEN = 'the queries of URLs and the values of branch headers may be secr
 const REDIRECT = 'redirects are not followed: the answer counts as unknown'
 
 export const DEVIATIONS: Readonly<Record<string, Deviation>> = {
+  'workflow: resumed': {
+    reason:
+      'the options of a new workflow stand in the text of options alone, as those of any stored transaction',
+    answers: { 0: SHOWN },
+  },
   'abort: tcc prepared with wait_result, cancel ongoing': { reason: WAITS, answers: { 2: SUCCESS } },
   'abort: tcc prepared with wait_result, cancel fails': { reason: WAITS, answers: { 2: SUCCESS } },
   'abort: tcc prepared with wait_result, cancel broken': { reason: WAITS, answers: { 2: SUCCESS } },

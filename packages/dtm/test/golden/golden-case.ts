@@ -50,7 +50,7 @@ export interface GoldenCase {
 /** Lists the recorded files of the routes that the dialect supports. */
 export function listGoldenFiles(): readonly string[] {
   return readdirSync(FOLDER)
-    .filter((name) => name.endsWith('.json') && !name.startsWith('later-'))
+    .filter((name) => name.endsWith('.json'))
     .sort()
 }
 

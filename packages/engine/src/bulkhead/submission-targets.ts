@@ -12,6 +12,7 @@ export function listDefinitionTargets(bulkhead: Bulkhead, definition: Definition
   if (hasTwoPhases(definition)) return targets
   // The services that the code of a workflow will call are not known yet.
   if (definition.kind === 'workflow') return [bulkhead.find(definition.handler)]
+  if (definition.kind === 'recorded') return [bulkhead.find(definition.callback.url)]
   for (const branch of definition.branches) {
     addTarget(bulkhead, branch.action, targets)
     if ('compensation' in branch) addTarget(bulkhead, branch.compensation, targets)

@@ -132,6 +132,8 @@ class FunctionEngine implements ServerlessEngine {
   problems: EngineApi['problems'] = () => this.#now.problems()
   registerBranch: EngineApi['registerBranch'] = (gid, body) => this.#now.registerBranch(gid, body)
   addBranch: EngineApi['addBranch'] = (gid, branch) => this.#now.addBranch(gid, branch)
+  addRecord: EngineApi['addRecord'] = (gid, record) => this.#now.addRecord(gid, record)
+  endRecorded: EngineApi['endRecorded'] = (gid, end) => this.#now.endRecorded(gid, end)
   submitPrepared: EngineApi['submitPrepared'] = (gid, options) => this.#now.submitPrepared(gid, options)
   abort: EngineApi['abort'] = (gid, options) => this.#now.abort(gid, options)
   signal: EngineApi['signal'] = (gid, name, body) => this.#now.signal(gid, name, body)
