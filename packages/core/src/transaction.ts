@@ -146,6 +146,7 @@ export interface StepRecord {
   /** A word of its client. */
   readonly op: string
   readonly status: 'succeeded' | 'failed'
+  /** The bytes that it has kept of the step, in base64. */
   readonly data: string
 }
 

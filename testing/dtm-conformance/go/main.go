@@ -23,7 +23,7 @@ func main() {
 	}
 	checks := []check{}
 	for _, group := range [][]check{
-		sagaChecks, concurrentChecks, tccChecks, xaChecks, messageChecks, redisChecks, optionChecks, betterChecks,
+		sagaChecks, concurrentChecks, tccChecks, xaChecks, messageChecks, redisChecks, workflowChecks, optionChecks, betterChecks,
 	} {
 		checks = append(checks, group...)
 	}
@@ -46,5 +46,6 @@ func openWorld(dtm, mysqlURL, redisURL string) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &world{dtm: dtm, db: db, bankConf: conf, redis: redis.NewClient(options), service: service}, nil
+	w := &world{dtm: dtm, db: db, bankConf: conf, redis: redis.NewClient(options), service: service}
+	return w, startWorkflows(w)
 }

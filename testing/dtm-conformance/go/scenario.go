@@ -30,6 +30,8 @@ type scenario struct {
 	mutex    sync.Mutex
 	handlers map[string]handler
 	calls    []call
+	// program is what the scenario's workflow does.
+	program workflowFunc
 }
 
 func (w *world) newScenario(number int) (*scenario, error) {

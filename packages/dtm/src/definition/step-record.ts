@@ -1,7 +1,6 @@
 import type { StepRecord } from '@counterstep/core'
 import { refuse, refuseUnprocessable } from '../wire/answer.ts'
 import type { Registration } from '../wire/read-registration.ts'
-import { toWellFormed } from '../wire/to-well-formed.ts'
 import { readBranchId } from './branch-id.ts'
 
 const DATA_BYTES_MAX = 64 * 1024
@@ -23,6 +22,6 @@ export function readStepRecord({
     branchId: readBranchId(branch_id),
     op,
     status: status === 'succeed' ? 'succeeded' : 'failed',
-    data: toWellFormed(data),
+    data: Buffer.from(data).toString('base64'),
   }
 }

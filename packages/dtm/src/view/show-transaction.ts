@@ -126,7 +126,7 @@ function showBranch(
 function showRecord(id: number, view: TransactionView, { branchId, op, status, data }: StepRecord) {
   return {
     ...showRow(id, view),
-    ...omitEmpty('bin_data', Buffer.from(data).toString('base64')),
+    ...omitEmpty('bin_data', data),
     branch_id: branchId,
     op,
     status: toStatusWord(status),
