@@ -13,7 +13,7 @@ import { message, tcc } from './support/requests.ts'
 const OK = { status: 200, body: '{"dtm_result":"SUCCESS"}' }
 const NOT_THERE = {
   status: 501,
-  body: '{"message":"query-backs and branches of XA by JSON-RPC are not there yet: sagas, TCC, XA and two-phase messages over HTTP are"}',
+  body: '{"message":"query-backs and branches of XA by JSON-RPC are not there yet: sagas, TCC, XA, two-phase messages and workflows over HTTP are"}',
 }
 /** This answer means that nothing was debited. */
 const RPC_ERROR = {

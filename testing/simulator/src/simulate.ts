@@ -107,6 +107,8 @@ function count(world: World, store: SimStore): void {
     if (kind === 'xa' && status === 'failed') world.counters.xasRolledBack++
     if (kind === 'tcc' && status === 'succeeded') world.counters.tccsConfirmed++
     if (kind === 'tcc' && status === 'failed') world.counters.tccsCancelled++
+    if (kind === 'recorded' && status === 'succeeded') world.counters.workflowsSucceeded++
+    if (kind === 'recorded' && status === 'failed') world.counters.workflowsFailed++
     if (kind === 'message' && status === 'succeeded') world.counters.messagesDelivered++
     if (kind === 'message' && status === 'failed') world.counters.messagesDropped++
     if (status === 'succeeded' || status === 'failed' || status === 'stopped') world.counters[status]++

@@ -87,7 +87,7 @@ interface ProgressRecord {
   readonly r?: readonly RegisteredBranch[] | undefined
   /** The query-back of a message, or the callback of a recorded workflow. */
   readonly q?: OpRecord | undefined
-  /** What the client of a recorded workflow has reported. */
+  /** The reports of the client of a recorded workflow. */
   readonly d?: Reports | undefined
   /** The instant of the mark of no return. */
   readonly n?: number | undefined

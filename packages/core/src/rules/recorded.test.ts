@@ -85,8 +85,13 @@ describe('a recorded workflow', () => {
       expect(next).toMatchObject({ records: [{ branchId: '01', op: 'action' }] })
       expect(effectsOf(next as RecordedTransaction, now)).toBe(`wake +${2 * RETRY.initialMs + 5}`)
     }
-    // The callback that is under way is not called twice.
-    expect(effectsOf(folded(called, [report(0)], FIRST_AT), FIRST_AT)).toBe('-')
+    // The callback that is under way is not called twice, and the one after it is put off.
+    const during = folded(called, [report(0)], FIRST_AT)
+    expect(effectsOf(during, FIRST_AT)).toBe('-')
+    const answered = folded(during, [answering(CHECK_AT, 'msg', 'ongoing')], FIRST_AT)
+    expect(effectsOf(answered, FIRST_AT)).toBe(`wake +${2 * RETRY.initialMs}`)
+    const claimed = folded(during, [{ type: 'claimed', epoch: 2, sentUnknown: true }], FIRST_AT)
+    expect(effectsOf(claimed, FIRST_AT)).toBe(`wake +${2 * RETRY.initialMs}`)
   })
 
   it('It ends once, as its client says, and nothing follows', () => {

@@ -16,7 +16,6 @@ import {
   attentionReason,
   CHECK,
   holdBackCalls,
-  mapOps,
   markSent,
   recordAnswer,
   releaseOrphanedCall,
@@ -42,14 +41,15 @@ export function foldRecorded(
   switch (event.type) {
     case 'claimed': {
       const { epoch, sentUnknown } = event
-      return { next: { ...mapOps(recorded, releaseOrphanedCall), epoch, sentUnknown }, durability: 'none' }
+      const check = releaseCallback(recorded.check)
+      return { next: { ...recorded, check, epoch, sentUnknown }, durability: 'none' }
     }
     case 'sent':
       return { next: markSent(recorded, event.calls, now), durability: 'none' }
     case 'answered':
       return waitAfterAnswer(recorded, event, now)
     case 'held-back':
-      return { next: holdBackCalls(recorded, event, now), durability: 'none' }
+      return { next: notBefore(holdBackCalls(recorded, event, now), recorded.check), durability: 'none' }
     case 'record-asked':
       return addRecord(recorded, event.record, now)
     case 'end-asked':
@@ -83,9 +83,9 @@ export function recordedEffects(recorded: RecordedTransaction, now: number): rea
 
 /** Returns when its client is called back next, unless it reports something before. */
 export function callbackAt({ check, createdAt, definition }: RecordedTransaction): number {
-  // A retry has removed the instant, so the callback is due now.
-  if (check.state === 'waiting') return check.nextAt ?? createdAt
-  return check.attempts > 0 ? createdAt : createdAt + definition.retry.initialMs
+  const isFirst = check.state === 'idle' && check.attempts === 0
+  // One that was called by an owner that is gone, or that an operator retries, is due now.
+  return check.nextAt ?? (isFirst ? createdAt + definition.retry.initialMs : createdAt)
 }
 
 export function findRecord(
@@ -113,10 +113,25 @@ function addRecord(recorded: Prepared, record: StepRecord, now: number): FoldedR
   return { next, durability: 'strong' }
 }
 
-/** The answer of a callback that is under way sets the next instant by itself. */
+/** A callback that is under way keeps the instant for the one after it. */
 function putOff({ check, definition }: Prepared, now: number): OpProgress {
-  if (check.state === 'calling') return check
-  return { ...check, state: 'waiting', failures: 0, waits: 0, nextAt: now + definition.retry.initialMs }
+  // The clock of the store may have gone back since the last callback.
+  const nextAt = Math.max(now, check.endedAt ?? now) + definition.retry.initialMs
+  return check.state === 'calling'
+    ? { ...check, nextAt }
+    : { ...check, state: 'waiting', failures: 0, waits: 0, nextAt }
+}
+
+/** A callback that was put off while it was under way is not made sooner because of how it went. */
+function notBefore<T extends RecordedTransaction>(next: T, { nextAt = 0 }: OpProgress): T {
+  const isSooner = next.check.state === 'waiting' && (next.check.nextAt ?? 0) < nextAt
+  return isSooner ? { ...next, check: { ...next.check, nextAt } } : next
+}
+
+/** The answer of the earlier owner's call will not arrive here. */
+function releaseCallback(check: OpProgress): OpProgress {
+  const isPutOff = check.state === 'calling' && check.nextAt !== undefined
+  return isPutOff ? { ...check, state: 'waiting' } : releaseOrphanedCall(check)
 }
 
 function end(recorded: Prepared, asked: RecordedEnd, now: number): RecordedTransaction {
@@ -133,7 +148,8 @@ function waitAfterAnswer(recorded: Prepared, event: Answered, now: number): Fold
   const isUnknown = event.answer.result === 'unknown'
   const counted: Answered = isUnknown ? event : { ...event, answer: { ...event.answer, result: 'ongoing' } }
   const again = waitAgain(recorded, progress, counted, now)
-  const next = { ...withOp(recorded, event.call, again), updatedAt: now }
+  const waiting = { ...withOp(recorded, event.call, again), updatedAt: now }
+  const next = notBefore(waiting, recorded.check)
   const reason = attentionReason(recorded, again, counted)
   return { next: reason === undefined ? next : { ...next, attention: reason }, durability: 'strong' }
 }

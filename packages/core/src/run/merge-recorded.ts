@@ -22,6 +22,7 @@ export function mergeRecorded(ours: RecordedTransaction, stored: RecordedTransac
 
 /** A record that another node has stored puts our next callback off, too. */
 function laterOf(ours: OpProgress, stored: OpProgress): OpProgress {
-  if (ours.state === 'calling' || stored.nextAt === undefined) return ours
-  return { ...ours, state: 'waiting', nextAt: Math.max(ours.nextAt ?? 0, stored.nextAt) }
+  if (stored.nextAt === undefined) return ours
+  const nextAt = Math.max(ours.nextAt ?? 0, stored.nextAt)
+  return ours.state === 'calling' ? { ...ours, nextAt } : { ...ours, state: 'waiting', nextAt }
 }

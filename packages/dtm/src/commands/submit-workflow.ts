@@ -9,7 +9,7 @@ import type { CommandDeps } from './deps.ts'
 /** DTM over MySQL keeps 1,024 characters. */
 const RESULT_BYTES_MAX = 64 * 1024
 
-/** Ends a workflow as its client says. Nobody is called. The same end again is a success, and any other is refused. */
+/** Ends a workflow as its client says. No branch is called. The same end again is a success, and any other is refused. */
 export async function submitWorkflow(request: DtmRequest, { engine, caller }: CommandDeps): Promise<Answer> {
   const gid = stripGid(request.gid)
   const end = readEnd(request.req_extra)

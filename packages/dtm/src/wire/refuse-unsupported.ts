@@ -6,6 +6,9 @@ import { AnsweredError, answerError } from './answer.ts'
  */
 export function refuseUnsupported(subject: string): AnsweredError {
   return new AnsweredError(
-    answerError(`${subject} not there yet: sagas, TCC, XA and two-phase messages over HTTP are`, 501),
+    answerError(
+      `${subject} not there yet: sagas, TCC, XA, two-phase messages and workflows over HTTP are`,
+      501,
+    ),
   )
 }

@@ -8,15 +8,18 @@ import type { World } from '../world/world.ts'
 import type { AuditLog } from './audit-log.ts'
 import { listHands } from './operator-audit.ts'
 import type { Decision, PreparedLog } from './prepared-log.ts'
+import { RecordedAudit } from './recorded-audit.ts'
 
 export class PreparedAudit {
   readonly #world: World
   readonly #audit: AuditLog
+  readonly #recorded: RecordedAudit
   #participants: PreparedParticipants | undefined
 
   constructor(world: World, audit: AuditLog) {
     this.#world = world
     this.#audit = audit
+    this.#recorded = new RecordedAudit(world, audit)
   }
 
   watch(participants: PreparedParticipants): void {
@@ -30,6 +33,7 @@ export class PreparedAudit {
     if (decision !== undefined && log.decision !== undefined && decision !== log.decision)
       this.#audit.report('I4', gid, `decided ${log.decision}, then ${row.status}`)
     log.decision ??= decision
+    if ('knownAt' in log) this.#recorded.checkWrite(before, row, log)
     if (kind !== 'tcc' && kind !== 'xa') return
     const lists = [before, row].map((each) => {
       const tcc = readRecord(each)
@@ -55,6 +59,10 @@ export class PreparedAudit {
   }
 
   checkCall(run: Run, { branch, op: given }: CallKey, log: PreparedLog): void {
+    if ('knownAt' in log) {
+      this.#recorded.checkCall(run, log)
+      return
+    }
     const { gid } = run.transaction
     const op = toTccOp(log.plan, given)
     if (op === 'msg') {
@@ -136,7 +144,8 @@ export class PreparedAudit {
     if (log.told !== undefined && status !== 'stopped' && readDecision(status) !== log.told)
       this.#audit.report('I18', gid, `a client was told ${log.told}, and it is ${status}`)
     if (status === 'stopped') return
-    if (log.plan.kind === 'tcc') this.#checkTccEnd(gid, status, log, byHand)
+    if ('knownAt' in log) this.#recorded.checkEnd(row, log)
+    else if (log.plan.kind === 'tcc') this.#checkTccEnd(gid, status, log, byHand)
     else this.#checkMessageEnd(gid, status, log, byHand)
   }
 
@@ -183,6 +192,7 @@ export class PreparedAudit {
 
   /** Checks that a prepare that was never accepted had no effects. */
   checkNeverStored(plan: PreparedPlan): void {
+    if (plan.kind === 'recorded') return
     const branches = plan.kind === 'tcc' ? plan.branches : plan.definition.branches
     branches.forEach((_, branch) => {
       if (Object.keys(this.#state(plan, branch)?.effects ?? {}).length > 0)

@@ -1,4 +1,5 @@
-import type { MessagePlan, PreparedPlan, TccPlan } from '../clients/prepared-plan.ts'
+import type { RecordedEnd } from '@counterstep/core'
+import type { MessagePlan, PreparedPlan, RecordedPlan, TccPlan } from '../clients/prepared-plan.ts'
 import { type CommonLog, newCommonLog } from './common-log.ts'
 
 export type Decision = 'forward' | 'backward'
@@ -28,12 +29,32 @@ export interface MessageLog extends PreparedCommon {
   hasCommitted: boolean
 }
 
-export type PreparedLog = TccLog | MessageLog
+export interface RecordedLog extends PreparedCommon {
+  readonly plan: RecordedPlan
+  /** The instant at which its client first reported a step, by the step's id. */
+  readonly reportedAt: Map<string, number>
+  /** The earliest instant at which a node knew of such a report. */
+  readonly knownAt: Map<string, number>
+  /** The steps whose report was answered. */
+  readonly acknowledged: Set<string>
+  readonly endsAsked: RecordedEnd[]
+}
+
+export type PreparedLog = TccLog | MessageLog | RecordedLog
 
 export function newPreparedLog(plan: PreparedPlan): PreparedLog {
   const common = { ...newCommonLog(), told: undefined }
   if (plan.kind === 'tcc')
     return { ...common, plan, decision: undefined, registered: 0, tried: 0, confirmed: 0, cancelled: 0 }
+  if (plan.kind === 'recorded') {
+    const reported = {
+      reportedAt: new Map<string, number>(),
+      knownAt: new Map<string, number>(),
+      acknowledged: new Set<string>(),
+      endsAsked: [],
+    }
+    return { ...common, plan, decision: undefined, ...reported }
+  }
   // A message without a query-back is submitted from the start.
   const isPlain = plan.definition.check === undefined
   return { ...common, plan, decision: isPlain ? 'forward' : undefined, hasCommitted: isPlain }

@@ -89,5 +89,6 @@ function isBodyOfAnother(plan: Plan, body: string): boolean {
 }
 
 function listTargets(plan: Plan): readonly { readonly body: string }[] {
+  if (plan.kind === 'recorded') return []
   return plan.kind === 'tcc' ? plan.branches : plan.definition.branches
 }

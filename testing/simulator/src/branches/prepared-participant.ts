@@ -6,7 +6,8 @@
 import { type BranchAnswer, CHECK } from '@counterstep/core'
 import type { Op } from '@counterstep/protocol'
 import { type BarrierRow, barrierRows, decideBarrier, findOriginOp } from '@counterstep/protocol/barrier'
-import type { MessagePlan, PreparedPlan } from '../clients/prepared-plan.ts'
+import type { MessagePlan, PreparedPlan, RecordedPlan } from '../clients/prepared-plan.ts'
+import type { Random } from '../world/random.ts'
 import type { World } from '../world/world.ts'
 import { BROKEN, FAILURE, ONGOING, SUCCESS } from './branch-answers.ts'
 
@@ -28,6 +29,7 @@ export class PreparedParticipants {
   readonly #world: World
   readonly #audit: EffectAudit
   readonly #states = new Map<string, ServiceState>()
+  readonly #callbacks = new Map<string, () => void>()
 
   constructor(world: World, audit: EffectAudit) {
     this.#world = world
@@ -50,10 +52,23 @@ export class PreparedParticipants {
     const random = this.#world.getRandom(plan.gid)
     if (random.chance(faults.flaky)) return BROKEN
     if (random.chance(faults.ongoing)) return ONGOING
+    if (plan.kind === 'recorded') return this.#callBack(plan, random)
     const answer = branch === CHECK ? this.#queryBack(plan) : this.#decide(plan, branch, op)
     if (answer.result === 'success') this.state(plan, branch).answered[op] = true
     trace.mix(branch * 10 + (answer.result === 'success' ? 1 : 0))
     return answer
+  }
+
+  /** Tells what a callback of this workflow begins. */
+  serveCallback({ gid }: RecordedPlan, begin: () => void): void {
+    this.#callbacks.set(gid, begin)
+  }
+
+  /** The answer of a callback says nothing about the workflow, so any may come. */
+  #callBack({ gid }: RecordedPlan, random: Random): BranchAnswer {
+    this.#world.counters.callbacks++
+    this.#callbacks.get(gid)?.()
+    return random.chance(0.5) ? SUCCESS : FAILURE
   }
 
   /** Commits the sender's own database transaction, unless a query-back has refused it before. */

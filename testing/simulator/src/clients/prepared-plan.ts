@@ -2,6 +2,7 @@
 import type {
   MessageBranch,
   MessageDefinition,
+  RecordedDefinition,
   RegisteredBranch,
   TccDefinition,
   XaDefinition,
@@ -35,7 +36,16 @@ export interface MessagePlan extends Common {
   readonly commits: boolean
 }
 
-export type PreparedPlan = TccPlan | MessagePlan
+/** A workflow that its client runs. Its steps are the client's own. */
+export interface RecordedPlan extends Common {
+  readonly kind: 'recorded'
+  readonly definition: RecordedDefinition
+  readonly steps: number
+  /** The step that the business always refuses. */
+  readonly failsAt?: number
+}
+
+export type PreparedPlan = TccPlan | MessagePlan | RecordedPlan
 
 export function drawTcc(random: Random, number: number, faults: FaultProfile): TccPlan {
   // The second one of two is XA.
@@ -74,6 +84,19 @@ export function drawMessage(random: Random, number: number): MessagePlan {
   return { kind: 'message', ...buildIdentity(`m${number}`, definition), definition, commits }
 }
 
+export function drawRecorded(random: Random, number: number): RecordedPlan {
+  const name = `w${number}`
+  const definition: RecordedDefinition = {
+    kind: 'recorded',
+    ...drawSettings(random),
+    workflow: name,
+    callback: { url: 'http://w', body: '{}', contentType: 'application/json', headers: {} },
+  }
+  const steps = random.between(1, 4)
+  const fails = random.chance(0.3) ? { failsAt: random.between(0, steps - 1) } : {}
+  return { kind: 'recorded', ...buildIdentity(name, definition), definition, steps, ...fails }
+}
+
 function drawSettings(random: Random) {
   return {
     retry: {
@@ -88,7 +111,7 @@ function drawSettings(random: Random) {
   }
 }
 
-function buildIdentity(name: string, definition: TccPlan['definition'] | MessageDefinition): Common {
+function buildIdentity(name: string, definition: PreparedPlan['definition']): Common {
   if (!isGid(name)) throw new TypeError(`not a gid: ${name}`)
   const digest = name.padStart(64, '0')
   return { gid: name, digest, submission: { gid: name, ack: 'durable', content: name, definition } }

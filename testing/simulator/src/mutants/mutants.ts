@@ -18,6 +18,7 @@ import {
   xaGivenUp,
   xaNewestFirst,
 } from './prepared-mutants.ts'
+import { callbackEndsIt } from './recorded-mutants.ts'
 import {
   abortLazily,
   backoffNone,
@@ -83,6 +84,7 @@ const WRONG_RULES: Readonly<Record<string, Rules>> = {
   'oldest-first': oldestFirst,
   'xa-newest-first': xaNewestFirst,
   'xa-given-up': xaGivenUp,
+  'callback-ends-it': callbackEndsIt,
   'submit-lazily': submitLazily,
   'drop-registered': dropRegistered,
   'unknown-check-is-failure': unknownCheckIsFailure,
@@ -125,6 +127,8 @@ const FLAWS: readonly Flaw[] = [
   'signal-dropped-on-learn',
   'timeout-beats-signal',
   'trail-dropped-on-learn',
+  'record-dropped-on-learn',
+  'second-result-wins',
   'no-null-compensation',
   'no-anti-hanging',
   'no-idempotency',

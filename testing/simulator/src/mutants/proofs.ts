@@ -35,6 +35,7 @@ export const PROOFS: Readonly<Record<string, string>> = {
   I34: 'signal-dropped-on-learn',
   I35: 'pivot-unmarked',
   I36: 'trouble-kept',
+  I42: 'record-dropped-on-learn',
   L1: 'never-claims',
   L3: 'retries-block-claims',
   L4: 'backoff-none',

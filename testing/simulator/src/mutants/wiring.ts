@@ -39,6 +39,8 @@ export type Flaw =
   | 'signal-dropped-on-learn'
   | 'timeout-beats-signal'
   | 'trail-dropped-on-learn'
+  | 'record-dropped-on-learn'
+  | 'second-result-wins'
   | 'abort-while-pivot-unknown'
   // These are flaws of the participants.
   | 'no-null-compensation'

@@ -8,6 +8,7 @@ import {
   type TransactionUpdate,
 } from '@counterstep/core'
 import { type Gid, isFinalStatus } from '@counterstep/protocol'
+import { takeSecondResult } from '../mutants/recorded-mutants.ts'
 import { EVENT } from '../world/event-code.ts'
 import { askStore } from '../world/store-link.ts'
 import type { NodeHost } from './node-host.ts'
@@ -72,6 +73,12 @@ export class NodeCommands {
         return
       }
       const settings = { retentionMs: 'never', storeNow: this.#node.storeNow(row) } as const
+      const second = takeSecondResult(row, command, world.wiring.flaw)
+      if (second !== undefined) {
+        const write = { ...second, writeId: `w${world.nextId()}` }
+        this.#write(write, reply, () => this.#commandRow(gid, command, reply, tries - 1))
+        return
+      }
       const plan = planCommand(world.wiring.rules, row, command, settings)
       if (plan.type !== 'update') {
         if (plan.type === 'refused') world.counters.commandsTooLate++

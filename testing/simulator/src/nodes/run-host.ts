@@ -19,6 +19,7 @@ import { buildCallRequest } from '../branches/call-request.ts'
 import type { Plan } from '../clients/plan.ts'
 import { spoilTrail } from '../mutants/operator-mutants.ts'
 import { withoutNewBranches } from '../mutants/prepared-mutants.ts'
+import { spoilRecords } from '../mutants/recorded-mutants.ts'
 import { spoilSignals, withoutMark } from '../mutants/stage-mutants.ts'
 import { EVENT } from '../world/event-code.ts'
 import { askStore } from '../world/store-link.ts'
@@ -222,7 +223,8 @@ export class RunHost {
     if (row === undefined) return row
     if (flaw === 'learns-given-back') return { ...row, owned: true }
     if (flaw === 'drop-on-learn') return withoutNewBranches(row, this.run.transaction)
-    return spoilTrail(spoilSignals(row, this.run.transaction, flaw), this.run.transaction, flaw)
+    const ours = this.run.transaction
+    return spoilRecords(spoilTrail(spoilSignals(row, ours, flaw), ours, flaw), ours, flaw)
   }
 
   #wake(at: number): void {

@@ -59,6 +59,11 @@ export interface Counters {
   tccDeadlines: number
   xasCommitted: number
   xasRolledBack: number
+  workflowsRecorded: number
+  workflowsSucceeded: number
+  workflowsFailed: number
+  callbacks: number
+  reportsRepeated: number
   registeredTooLate: number
   submittedTooLate: number
   nullCancels: number
@@ -152,6 +157,11 @@ const NONE: Counters = {
   tccDeadlines: 0,
   xasCommitted: 0,
   xasRolledBack: 0,
+  workflowsRecorded: 0,
+  workflowsSucceeded: 0,
+  workflowsFailed: 0,
+  callbacks: 0,
+  reportsRepeated: 0,
   registeredTooLate: 0,
   submittedTooLate: 0,
   nullCancels: 0,

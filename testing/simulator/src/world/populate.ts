@@ -4,7 +4,8 @@ import type { PreparedParticipants } from '../branches/prepared-participant.ts'
 import { Client } from '../clients/client.ts'
 import { MessageClient } from '../clients/message-client.ts'
 import { Operator } from '../clients/operator.ts'
-import { drawMessage, drawTcc, type PreparedPlan } from '../clients/prepared-plan.ts'
+import { drawMessage, drawRecorded, drawTcc, type PreparedPlan } from '../clients/prepared-plan.ts'
+import { RecordedClient } from '../clients/recorded-client.ts'
 import { drawSaga, type SagaPlan } from '../clients/saga-plan.ts'
 import { TccClient } from '../clients/tcc-client.ts'
 import { Node, type Surroundings } from '../nodes/node.ts'
@@ -60,7 +61,7 @@ export function populate(
   return { nodes, gids: asked.map(({ gid }) => gid) }
 }
 
-/** Draws TCCs and messages, but not in every world, so that they cost little time beside the sagas. */
+/** Draws TCCs, messages and recorded workflows, but not in every world, so that they cost little time beside the sagas. */
 function drawPrepared(world: World): PreparedPlan[] {
   const { faults, random } = world
   const tccs = Array.from({ length: random.chance(0.5) ? random.between(1, 2) : 0 }, (_, number) =>
@@ -69,7 +70,11 @@ function drawPrepared(world: World): PreparedPlan[] {
   const messages = Array.from({ length: random.chance(0.5) ? random.between(1, 2) : 0 }, (_, number) =>
     drawMessage(world.getRandom(`m${number}`), number),
   )
-  return [...tccs, ...messages]
+  const workflows = world.getRandom('workflows')
+  const recorded = Array.from({ length: workflows.chance(0.4) ? workflows.between(1, 2) : 0 }, (_, number) =>
+    drawRecorded(world.getRandom(`w${number}`), number),
+  )
+  return [...tccs, ...messages, ...recorded]
 }
 
 function startSaga(
@@ -98,7 +103,7 @@ function findShape({ definition: { branches } }: SagaPlan): keyof Counters {
 function startPrepared(
   plan: PreparedPlan,
   nodes: readonly Node[],
-  { world, auditor, network }: Surroundings,
+  { world, auditor, network, store }: Surroundings,
   participants: PreparedParticipants,
   startAt: number,
 ): void {
@@ -107,6 +112,10 @@ function startPrepared(
   if (plan.kind === 'tcc' && 'tried' in log) {
     world.counters.tccs++
     new TccClient(asking, network, plan, log).start(startAt)
+  }
+  if (plan.kind === 'recorded' && 'knownAt' in log) {
+    world.counters.workflowsRecorded++
+    new RecordedClient({ asking, store, participants }, plan, log).start(startAt)
   }
   if (plan.kind === 'message' && 'hasCommitted' in log) {
     world.counters.messages++

@@ -102,7 +102,8 @@ export class SimStore {
         counters.repeatedWrites++
         return { type: 'saved', version: before.version, now }
       }
-      if (isVersionChecked && (before.version !== update.version || isFinalStatus(before.status))) {
+      const isOver = isFinalStatus(before.status) && wiring.flaw !== 'second-result-wins'
+      if (isVersionChecked && (before.version !== update.version || isOver)) {
         counters.conflicts++
         return this.#refused({ type: 'conflict', version: before.version }, before)
       }
