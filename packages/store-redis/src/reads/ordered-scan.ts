@@ -1,6 +1,6 @@
 import type { ListCursor, ListOrder, ListQuery } from '@counterstep/core'
-import type { CommandArgument } from '../links/server-link.ts'
 import { decodeScored } from '../shards/decode-answers.ts'
+import type { ScriptCall } from '../shards/encode-calls.ts'
 import type { ShardCalls } from '../shards/shard-calls.ts'
 import { decodeTagMember, toTagRange } from './tag-members.ts'
 
@@ -114,20 +114,19 @@ class ShardScan {
     const kept = this.#page.slice(this.#at)
     const last = kept.at(-1) ?? this.#last
     const found = await this.#read(last)
-    // The range begins at an instant, so the rows of that instant that were seen come again.
-    const further = found.filter((row) => this.#isAfter(row, last))
     this.#isExhausted = found.length < this.#pageRows
-    this.#page = [...kept, ...further]
+    this.#page = [...kept, ...found]
     this.#at = 0
     this.#last = this.#page.at(-1) ?? last
-    // If the rows of one instant fill a page, the next page is larger and reaches further.
-    this.#pageRows = further.length === 0 ? this.#pageRows * 2 : Math.min(this.#pageRows * 2, PAGE_MAX_ROWS)
+    this.#pageRows = Math.min(this.#pageRows * 2, PAGE_MAX_ROWS)
   }
 
   async #read(last: ListCursor): Promise<readonly ListCursor[]> {
     if (this.#tag === undefined) {
-      const answer = await this.#calls.command(this.#shard, 'zrange', this.#toRange(last.at))
-      return decodeScored(answer).map(([gid, at]) => ({ at, gid }))
+      const answer = await this.#calls.script(this.#shard, 'readPage', this.#toCall(last))
+      return decodeScored(answer)
+        .map(([gid, at]) => ({ at, gid }))
+        .filter(({ at }) => this.#isInRange(at))
     }
     const range = toTagRange(this.#tag, last, this.#end)
     const key = this.#calls.keys(this.#shard).tags
@@ -136,11 +135,17 @@ class ShardScan {
     return (answer as readonly string[]).map(decodeTagMember)
   }
 
-  #toRange(from: number): readonly CommandArgument[] {
+  #toCall({ at, gid }: ListCursor): ScriptCall {
     const { due, created } = this.#calls.keys(this.#shard)
-    const bounds = [this.#order === 'created' ? created : due, from, this.#end, 'BYSCORE']
-    const direction = this.#order === 'due' ? [] : ['REV']
-    return [...bounds, ...direction, 'LIMIT', 0, this.#pageRows, 'WITHSCORES']
+    const direction = this.#order === 'due' ? 'up' : 'down'
+    return {
+      keys: [this.#order === 'created' ? created : due],
+      args: [String(at), gid, direction, String(this.#pageRows)],
+    }
+  }
+
+  #isInRange(at: number): boolean {
+    return this.#order === 'due' ? at <= this.#end : at >= this.#end
   }
 }
 
