@@ -22,7 +22,13 @@ export function toParsedUrl(url: URL, isWhole: boolean): ParsedUrl {
 
 // These are DTM's words for the kinds, which its services and their barriers know. Only the handler of a workflow sees
 // its word: for every other service the call of a workflow is one of a saga.
-const TRANS_TYPES = { saga: 'saga', tcc: 'tcc', message: 'msg', workflow: 'workflow', xa: 'xa' } as const
+export const TRANS_TYPES = {
+  saga: 'saga',
+  tcc: 'tcc',
+  message: 'msg',
+  workflow: 'workflow',
+  xa: 'xa',
+} as const
 
 /**
  * Builds the request target of one call. The identity of the call stands before the URL's own query, because some parsers

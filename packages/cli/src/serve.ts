@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net'
-import { httpBranchCaller } from '@counterstep/branch-http'
+import { branchCaller } from '@counterstep/branch-http'
 import {
   createOriginFinder,
   listOrigins,
@@ -111,7 +111,7 @@ async function open(deps: ServeDeps, closers: Closers, retirement: Retirement): 
   const checkUrl = (url: string) => targets.check(url)
   const listedOrigins = listOrigins(config.targets)
   const signer = openCallSigner(deps, closers)
-  const caller = httpBranchCaller({ ...config.caller, targets, listedOrigins, signer })
+  const caller = branchCaller({ ...config.caller, targets, listedOrigins, signer })
   const branches = breaks?.wrap(caller) ?? caller
   closers.push(() => branches.close())
   const ids = nodeIds()

@@ -19,6 +19,8 @@ interface Common {
   readonly tags?: Tags
   /** The word ONGOING or FAILURE in the body of an answer decides its result, whatever its status. */
   readonly wordsCount?: true
+  /** Its branches may be called over gRPC, with bodies in base64. */
+  readonly callsGrpc?: true
   /** A text that the HTTP API that accepted the transaction wants to read again. The core only keeps it. */
   readonly note?: string
   /** The trace of the caller that submitted it. */

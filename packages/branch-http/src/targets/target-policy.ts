@@ -4,7 +4,14 @@ import type { AddressRange } from './address-range.ts'
 import { type AllowedOrigin, matchesHost, matchesOrigin } from './allowed-origin.ts'
 import { classifyHost } from './host.ts'
 import { buildServiceUrl, type NamedService } from './named-service.ts'
-import { type Refusal, readTargetUrl, refuseInvalid, refuseNotation } from './target-url.ts'
+import {
+  isGrpcTarget,
+  isGrpcUrl,
+  type Refusal,
+  readTargetUrl,
+  refuseInvalid,
+  refuseNotation,
+} from './target-url.ts'
 
 export interface TargetRules {
   readonly services: readonly NamedService[]
@@ -17,8 +24,13 @@ export interface TargetRules {
 
 /** Decides where branch calls may go. It is asked at submit, again at the call, and for each connection. */
 export interface TargetPolicy {
-  /** Returns undefined if the URL may be called. It remembers URLs that it has checked. */
+  /** Returns undefined if the URL may be called over HTTP. It remembers URLs that it has checked. */
   check(url: string): Refusal | undefined
+  /**
+   * Returns the URL to store for a branch over gRPC that is written as `HOST:PORT/PACKAGE.SERVICE/METHOD`: `grpc://…`, or
+   * `grpcs://…` where only TLS is allowed.
+   */
+  checkGrpc(target: string): string | Refusal
   /** Returns the URL that is called for a URL as it was stored. */
   resolve(url: string): URL | Refusal
   /** Tells whether a connection for that host may go to that address. It does not matter how the address was found. */
@@ -65,11 +77,20 @@ class RuledPolicy implements TargetPolicy {
 
   check(url: string): Refusal | undefined {
     if (this.#good.has(url)) return undefined
+    if (isGrpcUrl(url)) return refuseInvalid('must be an absolute http or https URL, or SERVICE:/PATH')
     const resolved = this.isWhole(url) ? NO_SERVICE : (refuseNotation(url) ?? this.resolve(url))
     if (!(resolved instanceof URL)) return resolved
     if (this.#good.size >= REMEMBERED_MAX) this.#good.clear()
     this.#good.add(url)
     return undefined
+  }
+
+  checkGrpc(target: string): string | Refusal {
+    if (!isGrpcTarget(target)) return refuseInvalid('must be HOST:PORT/PACKAGE.SERVICE/METHOD')
+    const open = this.resolve(`grpc://${target}`)
+    if (open instanceof URL) return open.href
+    const secure = this.resolve(`grpcs://${target}`)
+    return secure instanceof URL ? secure.href : open
   }
 
   resolve(text: string): URL | Refusal {
@@ -111,7 +132,8 @@ class RuledPolicy implements TargetPolicy {
     const reach = listed ?? toUnlistedReach(this.#rules)
     if (own !== undefined && !reach.includes(own))
       return refuseNotAllowed('names an address that may not be called')
-    if (listed !== undefined || isLocal || url.protocol === 'https:') return undefined
+    const isSecure = url.protocol === 'https:' || url.protocol === 'grpcs:'
+    if (listed !== undefined || isLocal || isSecure) return undefined
     return refuseNotAllowed('must be https: plain http only for listed origins')
   }
 

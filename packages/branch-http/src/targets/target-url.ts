@@ -31,6 +31,7 @@ export function refuseNotation(text: string): Refusal | undefined {
 export function readTargetUrl(text: string): URL | ServiceUrl | Refusal {
   const [, service, rest] = SERVICE_URL.exec(text) ?? []
   if (service !== undefined && rest !== undefined && !/^https?$/.test(service)) return { service, rest }
+  if (isGrpcUrl(text)) return readGrpcUrl(text)
   return readHttpUrl(text)
 }
 
@@ -46,6 +47,37 @@ export function readHttpUrl(text: string): URL | Refusal {
     return refuseInvalid('must have its host in the usual notation')
   if (url.hostname.endsWith('.')) return refuseInvalid('must not have a dot at the end of its host')
   return url
+}
+
+const GRPC_TARGET = /^(\[[0-9a-fA-F:.]+\]|[^/?#:@[\]]+):(\d{1,5})(\/[\w.]+\/\w+)$/
+const GRPC_SCHEME = /^(grpcs?):\/\//
+const PORT_MAX = 65_535
+
+/** Tells whether a text is written as DTM's clients write a branch over gRPC: `bank:58080/bank.Bank/Debit`. */
+export function isGrpcTarget(text: string): boolean {
+  return GRPC_TARGET.test(text)
+}
+
+/** Tells whether a stored URL is one of a call over gRPC. */
+export function isGrpcUrl(text: string): boolean {
+  return GRPC_SCHEME.test(text)
+}
+
+/** Reads a URL such as `grpc://bank:58080/bank.Bank/Debit`. With the scheme `grpcs` it is called by TLS. */
+export function readGrpcUrl(text: string): URL | Refusal {
+  const scheme = GRPC_SCHEME.exec(text)?.[1]
+  const [, host = '', port = '', path] = GRPC_TARGET.exec(text.replace(GRPC_SCHEME, '')) ?? []
+  if (scheme === undefined || path === undefined)
+    return refuseInvalid('must be HOST:PORT/PACKAGE.SERVICE/METHOD')
+  if (Number(port) === 0 || Number(port) > PORT_MAX) return refuseInvalid('has a port that is none')
+  // A URL of this scheme keeps its host as it is written, so the host is read as one of http.
+  const read = readHttpUrl(`http://${host}/`)
+  return read instanceof URL ? new URL(`${scheme}://${read.hostname}:${Number(port)}${path}`) : read
+}
+
+/** Returns scheme, host and port. For a scheme that it does not know, a URL says that its origin is `null`. */
+export function toOrigin({ origin, protocol, host }: URL): string {
+  return origin === 'null' ? `${protocol}//${host}` : origin
 }
 
 export function refuseInvalid(message: string): Refusal {

@@ -50,13 +50,14 @@ import {
 import { isByHand, isListOfEdits, isPause, isTrail } from './operator-record.ts'
 
 /** The newest format that this code reads. It is raised when older code could not read what this code writes. */
-export const FORMAT = 8
+export const FORMAT = 9
 
 /**
  * Returns the oldest format that has such a record. The first format has sagas without `wordsCount`, the third one added
  * values, and the fourth one waits and roles. The fifth one has what operators commanded: older code would drop the trail
  * with its next save, call what is paused, and send the old request in place of an edited one. The sixth
- * one has workflows, the seventh one their later generations: older code would give slots a second time. The eighth one has XA.
+ * one has workflows, the seventh one their later generations: older code would give slots a second time. The eighth one has XA, and
+ * the ninth one calls over gRPC, which older code could not make.
  */
 export function toFormat({
   definition,
@@ -65,6 +66,7 @@ export function toFormat({
   plan,
 }: Pick<Transaction, 'definition' | 'trail'> &
   Partial<Pick<WorkflowTransaction, 'generation' | 'plan'>>): number {
+  if (definition.callsGrpc === true) return 9
   if (definition.kind === 'workflow')
     return generation === undefined && plan?.continueWith === undefined ? 6 : 7
   if (definition.kind === 'xa') return 8
