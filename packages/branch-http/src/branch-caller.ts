@@ -1,8 +1,8 @@
 import type { BranchCaller } from '@counterstep/core'
+import { isGrpcUrl } from '@counterstep/protocol'
 import type { HttpBranchCallerOptions } from './caller-options.ts'
 import { grpcBranchCaller } from './grpc/grpc-branch-caller.ts'
 import { httpBranchCaller } from './http-branch-caller.ts'
-import { isGrpcUrl } from './targets/target-url.ts'
 
 /** Makes the caller of all branches, which calls each one as the scheme of its URL says. */
 export function branchCaller(options: HttpBranchCallerOptions = {}): BranchCaller {

@@ -1,8 +1,10 @@
 import type { ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2'
 import type { BranchAnswer, BranchCall } from '@counterstep/core'
+import { GRPC_CONTENT_TYPE } from '@counterstep/protocol'
 import { type ErrorWord, toErrorWord, toSentErrorWord } from '../error-word.ts'
 import { readExcerpt } from '../excerpt.ts'
 import type { AttemptHost, OriginAttempt } from '../origin.ts'
+import { BadRequestError } from '../request-headers.ts'
 import { buildMetadata, type Destination } from './call-metadata.ts'
 import { type GrpcStatus, readGrpcStatus, toResult, toStatusCode } from './grpc-status.ts'
 
@@ -63,9 +65,12 @@ export class GrpcAttempt implements OriginAttempt<GrpcAttempt> {
     this.#host = host
   }
 
+  /** Throws BadRequestError, also if the body is no message of gRPC, because an operator has edited it. */
   buildRequest(): GrpcRequest {
+    const { body, contentType } = this.#call
+    if (body !== '' && contentType !== GRPC_CONTENT_TYPE) throw new BadRequestError()
     const metadata = buildMetadata(this.#call, this.#destination, this.deadlineAt - performance.now())
-    const bytes = Buffer.from(this.#call.body, 'base64')
+    const bytes = Buffer.from(body, 'base64')
     const message = Buffer.allocUnsafe(PREFIX_BYTES + bytes.length)
     message.writeUInt8(0, 0)
     message.writeUInt32BE(bytes.length, 1)

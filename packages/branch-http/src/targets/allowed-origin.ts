@@ -1,8 +1,9 @@
+import { isGrpcUrl } from '@counterstep/protocol'
 import { type AddressRange, containsAddress, EVERY_PORT, parseAddressRange } from './address-range.ts'
 import { classifyHost, removeBrackets } from './host.ts'
 import { type Parsed, splitList } from './list.ts'
 import { isPublicSuffix } from './public-suffix.ts'
-import { isGrpcUrl, readGrpcUrl, readHttpUrl, toOrigin } from './target-url.ts'
+import { readGrpcUrl, readHttpUrl, toOrigin } from './target-url.ts'
 
 /**
  * Name servers of these suffixes answer `10-0-0-1.SUFFIX`, and most of them `10-0-0-1.anything.SUFFIX` too, with the

@@ -10,4 +10,3 @@ export { listServiceNames, parseEndpoint, parseServices } from './named-service.
 export type { TargetPolicy, TargetRules } from './target-policy.ts'
 export { loopbackTargets, targetPolicy } from './target-policy.ts'
 export type { Refusal } from './target-url.ts'
-export { isGrpcTarget, isGrpcUrl } from './target-url.ts'

@@ -1,17 +1,10 @@
-import { findUrlFault } from '@counterstep/protocol'
+import { findUrlFault, isGrpcUrl } from '@counterstep/protocol'
 import { type AddressClass, classifyAddress } from './address-class.ts'
 import type { AddressRange } from './address-range.ts'
 import { type AllowedOrigin, matchesHost, matchesOrigin } from './allowed-origin.ts'
 import { classifyHost } from './host.ts'
 import { buildServiceUrl, type NamedService } from './named-service.ts'
-import {
-  isGrpcTarget,
-  isGrpcUrl,
-  type Refusal,
-  readTargetUrl,
-  refuseInvalid,
-  refuseNotation,
-} from './target-url.ts'
+import { type Refusal, readTargetUrl, refuseInvalid, refuseNotation } from './target-url.ts'
 
 export interface TargetRules {
   readonly services: readonly NamedService[]
@@ -86,7 +79,6 @@ class RuledPolicy implements TargetPolicy {
   }
 
   checkGrpc(target: string): string | Refusal {
-    if (!isGrpcTarget(target)) return refuseInvalid('must be HOST:PORT/PACKAGE.SERVICE/METHOD')
     const open = this.resolve(`grpc://${target}`)
     if (open instanceof URL) return open.href
     const secure = this.resolve(`grpcs://${target}`)

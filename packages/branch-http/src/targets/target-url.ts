@@ -1,3 +1,5 @@
+import { isGrpcUrl, readGrpcTarget, withoutGrpcScheme } from '@counterstep/protocol'
+
 /** Says why a URL must not be called. The message never repeats the URL, which may hold a secret. */
 export interface Refusal {
   readonly code: 'SAGA_URL_INVALID' | 'SAGA_TARGET_NOT_ALLOWED'
@@ -49,29 +51,17 @@ export function readHttpUrl(text: string): URL | Refusal {
   return url
 }
 
-const GRPC_TARGET = /^(\[[0-9a-fA-F:.]+\]|[^/?#:@[\]]+):(\d{1,5})(\/[\w.]+\/\w+)$/
-const GRPC_SCHEME = /^(grpcs?):\/\//
 const PORT_MAX = 65_535
-
-/** Tells whether a text is written as DTM's clients write a branch over gRPC: `bank:58080/bank.Bank/Debit`. */
-export function isGrpcTarget(text: string): boolean {
-  return GRPC_TARGET.test(text)
-}
-
-/** Tells whether a stored URL is one of a call over gRPC. */
-export function isGrpcUrl(text: string): boolean {
-  return GRPC_SCHEME.test(text)
-}
 
 /** Reads a URL such as `grpc://bank:58080/bank.Bank/Debit`. With the scheme `grpcs` it is called by TLS. */
 export function readGrpcUrl(text: string): URL | Refusal {
-  const scheme = GRPC_SCHEME.exec(text)?.[1]
-  const [, host = '', port = '', path] = GRPC_TARGET.exec(text.replace(GRPC_SCHEME, '')) ?? []
-  if (scheme === undefined || path === undefined)
-    return refuseInvalid('must be HOST:PORT/PACKAGE.SERVICE/METHOD')
+  const target = isGrpcUrl(text) ? readGrpcTarget(withoutGrpcScheme(text)) : undefined
+  if (target === undefined) return refuseInvalid('must be HOST:PORT/PACKAGE.SERVICE/METHOD')
+  const { host, port, path } = target
   if (Number(port) === 0 || Number(port) > PORT_MAX) return refuseInvalid('has a port that is none')
   // A URL of this scheme keeps its host as it is written, so the host is read as one of http.
   const read = readHttpUrl(`http://${host}/`)
+  const scheme = text.slice(0, text.indexOf(':'))
   return read instanceof URL ? new URL(`${scheme}://${read.hostname}:${Number(port)}${path}`) : read
 }
 

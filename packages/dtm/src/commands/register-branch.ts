@@ -1,5 +1,6 @@
 import { isCounterstepError, isGid } from '@counterstep/protocol'
 import { readNote } from '../definition/note.ts'
+import type { Payload } from '../definition/payload.ts'
 import { buildTccBranch, buildXaBranch } from '../definition/two-phase-definition.ts'
 import { type Answer, answerFailure, refuse, SUCCESS } from '../wire/answer.ts'
 import { cutRepeated } from '../wire/cut-repeated.ts'
@@ -14,7 +15,8 @@ import type { CommandDeps } from './deps.ts'
  */
 export async function registerBranch(
   registration: Registration,
-  { engine, checkUrl, caller }: CommandDeps,
+  { engine, checkUrl, checkGrpc, caller }: CommandDeps,
+  payload?: Payload,
 ): Promise<Answer> {
   const { trans_type = '' } = registration
   if (trans_type === 'workflow') throw refuseUnsupported('branches of type workflow are')
@@ -26,11 +28,11 @@ export async function registerBranch(
     return answerNotPrepared(gid)
   const { contentType = 'application/json', protocol = 'http' } = readNote(stored.definition) ?? {}
   try {
-    const rules = { checkUrl, protocol }
+    const rules = { checkUrl, checkGrpc, protocol }
     const branch =
       trans_type === 'xa'
         ? buildXaBranch(registration, rules)
-        : buildTccBranch(registration, contentType, rules)
+        : buildTccBranch(registration, contentType, { ...rules, payload })
     await engine.addBranch(gid, branch, caller)
     return SUCCESS
   } catch (error: unknown) {
