@@ -19,17 +19,21 @@ export interface TargetRules {
 export interface TargetPolicy {
   /** Returns undefined if the URL may be called over HTTP. It remembers URLs that it has checked. */
   check(url: string): Refusal | undefined
-  /**
-   * Returns the URL to store for a branch over gRPC that is written as `HOST:PORT/PACKAGE.SERVICE/METHOD`: `grpc://…`, or
-   * `grpcs://…` where only TLS is allowed.
-   */
-  checkGrpc(target: string): string | Refusal
   /** Returns the URL that is called for a URL as it was stored. */
   resolve(url: string): URL | Refusal
   /** Tells whether a connection for that host may go to that address. It does not matter how the address was found. */
   mayReach(hostname: string, address: string): boolean
   /** Tells whether a URL is called without the identity of the call in its query. Absent: none is. */
   isWhole?(url: string): boolean
+}
+
+/** It is made of the rules of a configuration. */
+export interface RuledTargetPolicy extends TargetPolicy {
+  /**
+   * Returns the URL to store for a branch over gRPC that is written as `HOST:PORT/PACKAGE.SERVICE/METHOD`: `grpc://…`, or
+   * `grpcs://…` where only TLS is allowed.
+   */
+  checkGrpc(target: string): string | Refusal
 }
 
 const REMEMBERED_MAX = 1_000
@@ -43,16 +47,16 @@ const LOOPBACK: readonly AddressClass[] = ['loopback']
 const ALL: readonly AddressClass[] = ['loopback', ...LISTED]
 
 /** Returns the policy for development, which allows this machine and nothing else. */
-export function loopbackTargets(): TargetPolicy {
+export function loopbackTargets(): RuledTargetPolicy {
   return targetPolicy({ services: [], allowed: [], others: 'loopback', isLocal: true })
 }
 
 /** `classify` stands in for the table of addresses where a test cannot dial the real ones. */
-export function targetPolicy(rules: TargetRules, classify = classifyAddress): TargetPolicy {
+export function targetPolicy(rules: TargetRules, classify = classifyAddress): RuledTargetPolicy {
   return new RuledPolicy(rules, classify)
 }
 
-class RuledPolicy implements TargetPolicy {
+class RuledPolicy implements RuledTargetPolicy {
   readonly #rules: TargetRules
   readonly #services: ReadonlyMap<string, NamedService>
   readonly #classify: (address: string) => AddressClass

@@ -9,6 +9,7 @@ export { type Answer, AnsweredError, answerWith, SUCCESS } from '../wire/answer.
 export type { Registration } from '../wire/read-registration.ts'
 export { type DtmRequest, toRequest } from '../wire/read-request.ts'
 export { refuseUnsupported } from '../wire/refuse-unsupported.ts'
+export { toWellFormed } from '../wire/to-well-formed.ts'
 export { abort } from './abort.ts'
 export type { CommandDeps } from './deps.ts'
 export { prepare } from './prepare.ts'

@@ -37,7 +37,12 @@ export function readBranchUrl(url: string, { checkUrl, checkGrpc, protocol }: Ur
 
 function readGrpcUrl(target: string, checkGrpc: CheckGrpc | undefined): string {
   if (checkGrpc === undefined)
-    throw new AnsweredError(answerError('branches over gRPC are accepted only with --accept-new-kinds', 501))
+    throw new AnsweredError(
+      answerError(
+        'branches over gRPC are accepted only with --accept-new-kinds, and without --egress-proxy',
+        501,
+      ),
+    )
   const url = checkGrpc(target)
   if (typeof url !== 'string') throw toError(url)
   return url

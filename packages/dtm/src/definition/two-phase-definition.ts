@@ -42,9 +42,10 @@ export function buildTccBranch(
     ...rules
   }: UrlRules & { readonly payload?: Payload | undefined },
 ): TccBranch {
+  const id = readBranchId(branch_id)
   const urls = { confirm: readBranchUrl(confirm, rules), cancel: readBranchUrl(cancel, rules) }
   return {
-    id: readBranchId(branch_id),
+    id,
     ...urls,
     ...buildContent(payload, Object.values(urls), contentType),
     headers: {},
