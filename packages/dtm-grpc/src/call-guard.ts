@@ -23,7 +23,7 @@ export class CallGuard {
   readonly #connections: Connections
   readonly #turns = new ReceiveTurns()
   readonly #guards = new Map<MethodAccess, Guard>()
-  /** What a call stores is counted later, when the bytes of its message are known. */
+  /** These count what a call stores, when the bytes of its message are known. */
   readonly #storingGuards = new Map<MethodAccess, Guard>()
   readonly #admitted = new WeakMap<Metadata, Admitted>()
 
