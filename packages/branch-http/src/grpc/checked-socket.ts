@@ -52,7 +52,7 @@ export function connectChecked(
       succeed(socket)
     } else {
       const servername = isIP(host) === 0 ? { servername: host } : {}
-      const secure = connectTls({ ...tls, ...servername, socket, ALPNProtocols: ['h2'] })
+      const secure = connectTls({ ...tls, ...servername, host, socket, ALPNProtocols: ['h2'] })
       secure.on('error', fail)
       secure.once('secureConnect', () => {
         if (secure.alpnProtocol === 'h2') succeed(secure)

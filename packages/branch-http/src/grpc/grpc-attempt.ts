@@ -14,6 +14,12 @@ const PREFIX_BYTES = 5
 const INFORMATIONAL_MAX = 4
 const CANCEL = 8
 
+export interface AnswerBounds {
+  readonly answerBytesMax: number
+  /** It holds for the head of an answer and again for its end. Each field counts 32 bytes beside its own. */
+  readonly headerBytesMax: number
+}
+
 export interface GrpcRequest {
   readonly metadata: ReturnType<typeof buildMetadata>
   readonly message: Buffer
@@ -38,7 +44,7 @@ export class GrpcAttempt implements OriginAttempt<GrpcAttempt> {
   runInContext = runHere
   readonly #call: BranchCall
   readonly #destination: Destination
-  readonly #answerBytesMax: number
+  readonly #bounds: AnswerBounds
   readonly #resolve: (answer: BranchAnswer) => void
   #host: AttemptHost<GrpcAttempt> | undefined = undefined
   /** Ends the wait for a connection. */
@@ -52,12 +58,12 @@ export class GrpcAttempt implements OriginAttempt<GrpcAttempt> {
   constructor(
     call: BranchCall,
     destination: Destination,
-    answerBytesMax: number,
+    bounds: AnswerBounds,
     resolve: (answer: BranchAnswer) => void,
   ) {
     this.#call = call
     this.#destination = destination
-    this.#answerBytesMax = answerBytesMax
+    this.#bounds = bounds
     this.#resolve = resolve
   }
 
@@ -93,11 +99,12 @@ export class GrpcAttempt implements OriginAttempt<GrpcAttempt> {
     })
     stream.on('response', (headers) => this.#readHead(headers))
     stream.on('trailers', (trailers) => {
-      this.#status ??= readGrpcStatus(trailers)
+      if (countBytes(trailers) > this.#bounds.headerBytesMax) this.#refuseAnswer('too-large')
+      else this.#status ??= readGrpcStatus(trailers)
     })
     stream.on('data', (chunk: Buffer) => {
       this.#answerBytes += chunk.length
-      if (this.#answerBytes > this.#answerBytesMax) this.#refuseAnswer('too-large')
+      if (this.#answerBytes > this.#bounds.answerBytesMax) this.#refuseAnswer('too-large')
     })
     stream.on('error', (error) => this.fail(toSentErrorWord(error)))
     stream.once('close', () => {
@@ -130,6 +137,10 @@ export class GrpcAttempt implements OriginAttempt<GrpcAttempt> {
   }
 
   #readHead(headers: IncomingHttpHeaders & { readonly ':status'?: number | undefined }): void {
+    if (countBytes(headers) > this.#bounds.headerBytesMax) {
+      this.#refuseAnswer('too-large')
+      return
+    }
     this.#status = readGrpcStatus(headers)
     // A proxy in front of the service answers in plain HTTP.
     if (headers[':status'] !== 200 && this.#status === undefined) this.#refuseAnswer('bad-response')
@@ -160,6 +171,15 @@ export class GrpcAttempt implements OriginAttempt<GrpcAttempt> {
     this.#hasEnded = true
     this.#host?.onEnded()
   }
+}
+
+const FIELD_BYTES = 32
+
+function countBytes(headers: IncomingHttpHeaders): number {
+  return Object.entries(headers).reduce(
+    (sum, [name, value = '']) => sum + FIELD_BYTES + name.length + String(value).length,
+    0,
+  )
 }
 
 function toAnswer(status: GrpcStatus): BranchAnswer {

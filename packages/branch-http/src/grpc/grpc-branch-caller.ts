@@ -9,7 +9,7 @@ import { shareLookup } from '../shared-lookup.ts'
 import { SharedPlaces } from '../shared-places.ts'
 import { toOrigin } from '../targets/target-url.ts'
 import { connectChecked } from './checked-socket.ts'
-import { GrpcAttempt } from './grpc-attempt.ts'
+import { type AnswerBounds, GrpcAttempt } from './grpc-attempt.ts'
 import { GrpcConnections } from './grpc-connections.ts'
 
 /** The deadline of a call may be noticed this late. */
@@ -27,10 +27,15 @@ class GrpcBranchCaller implements BranchCaller {
   readonly #wheel = new DeadlineWheel(DEADLINE_TICK_MS)
   readonly #options: CallerOptions
   readonly #origins: Origins<GrpcAttempt>
+  readonly #bounds: AnswerBounds
   #isClosed = false
 
   constructor(options: CallerOptions) {
     this.#options = options
+    this.#bounds = {
+      answerBytesMax: options.answerBodyBytesMax,
+      headerBytesMax: options.answerHeaderBytesMax,
+    }
     const isListed = createListedCheck(options.listedOrigins)
     const shared = new SharedPlaces(UNLISTED_IN_FLIGHT_MAX)
     this.#origins = new Origins<GrpcAttempt>(this.#wheel, {
@@ -65,7 +70,7 @@ class GrpcBranchCaller implements BranchCaller {
   }
 
   #start(call: BranchCall, resolve: (answer: BranchAnswer) => void): void {
-    const { targets, proxyUrl, answerBodyBytesMax, answerExcerpts } = this.#options
+    const { targets, proxyUrl, answerExcerpts } = this.#options
     const url = targets.resolve(call.url)
     const now = performance.now()
     if (this.#isClosed) {
@@ -85,7 +90,7 @@ class GrpcBranchCaller implements BranchCaller {
       const scheme = url.protocol === 'grpcs:' ? 'https' : 'http'
       const destination = { scheme, authority: url.host, path: url.pathname } as const
       const finish = answerExcerpts ? resolve : ({ excerpt: _, ...answer }: BranchAnswer) => resolve(answer)
-      const attempt = new GrpcAttempt(call, destination, answerBodyBytesMax, finish)
+      const attempt = new GrpcAttempt(call, destination, this.#bounds, finish)
       this.#wheel.add(attempt, now, call.timeoutMs)
       origin.start(attempt)
     }
