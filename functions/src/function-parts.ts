@@ -1,4 +1,4 @@
-import { httpBranchCaller } from '@counterstep/branch-http'
+import { branchCaller } from '@counterstep/branch-http'
 import { createOriginFinder, listOrigins, targetPolicy } from '@counterstep/branch-http/targets'
 import {
   type FunctionConfig,
@@ -62,7 +62,7 @@ export async function openFunctionParts(
   const targets = targetPolicy(config.targets)
   const engine = createServerlessEngine({
     store,
-    branches: httpBranchCaller({ ...config.caller, targets, signer }),
+    branches: branchCaller({ ...config.caller, targets, signer }),
     checkUrl: (url) => targets.check(url),
     refuseCall: refuseStoredJsonRpc,
     findOrigin: createOriginFinder(targets),

@@ -27,6 +27,7 @@ const LAMBDA_EMULATOR = '@counterstep/lambda-emulator'
 const CONFORMANCE = '@counterstep/store-conformance'
 const SERVER = '@counterstep/server'
 const DTM = '@counterstep/dtm'
+const DTM_GRPC = '@counterstep/dtm-grpc'
 const CONFIGURATION = '@counterstep/configuration'
 const SDK = '@counterstep/sdk'
 const EMBEDDED = '@counterstep/embedded'
@@ -115,6 +116,11 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     thirdParty: ['fastify'],
     testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TEST_SERVERS],
   }),
+  // DTM's other face. Its libraries are optional, so they are loaded where the face is wanted.
+  [DTM_GRPC]: layer('packages/dtm-grpc', [ACCESS, DTM, ENGINE, PROTOCOL], {
+    thirdParty: ['@grpc/grpc-js', '@grpc/proto-loader', '@grpc/reflection'],
+    testWorkspaces: [BRANCH_HTTP, CORE, SQLITE, TEST_SERVERS],
+  }),
   // Hosts have this in common: which settings there are and what they mean. It opens nothing.
   [CONFIGURATION]: layer('packages/configuration', [ACCESS, BRANCH_HTTP, CORE, ENGINE, PROTOCOL, SIGNATURE], {
     thirdParty: ['zod'],
@@ -135,6 +141,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
       CONSOLE,
       SERVER,
       DTM,
+      DTM_GRPC,
       ENGINE,
       CORE,
       PROTOCOL,

@@ -5,6 +5,7 @@ import { checkContents, UNPACKED_BYTES_MAX } from '../../scripts/pack/check/chec
 import { isOurs, PUBLIC_PACKAGES, publications } from '../../scripts/pack/public-packages.ts'
 import { publishedDocuments } from '../../scripts/pack/published-documents.ts'
 import { indentByTabs } from '../../scripts/pack/short-indents.ts'
+import { withoutComments } from '../../scripts/pack/without-comments.ts'
 import { workspaceFolders } from '../../scripts/pack/workspace-folders.ts'
 import { manifestIn } from '../../scripts/pack/workspace-manifest.ts'
 import { distTag } from '../../scripts/release/publish-tarball.ts'
@@ -65,6 +66,14 @@ describe('the public packages', () => {
     expect(indentByTabs(declared)).toBe(
       'interface A {\n\t/**\n\t * It  has    spaces.\n\t */\n\tb: {\n\t\tc: 1;\n\t};\n}\n',
     )
+  })
+
+  it('A module is indented by tabs, unless that would change a text in it', () => {
+    expect(withoutComments('// Left out.\nfunction a() {\n    return 1\n}\n')).toBe(
+      'function a() {\n\treturn 1;\n}\n',
+    )
+    const withText = 'function a() {\n  return `b\n  c`;\n}\n'
+    expect(withoutComments(withText)).toBe(withText)
   })
 
   it('A version is the newest of its name only as a release', () => {

@@ -181,6 +181,18 @@ export class ConnectionBounds {
     return !connection.isRefused
   }
 
+  /** Counts a connection that no server of Node's for HTTP/1 has. */
+  countConnection(socket: Socket): void {
+    this.#holders.add(findConnection(socket))
+  }
+
+  /** Does what `trust` does for such a connection. Returns the name of its holder, or undefined if it had to end. */
+  trustConnection(socket: Socket, caller: string, gate: Gate): string | undefined {
+    const connection = findConnection(socket)
+    this.#holders.trust(connection, caller, gate.knows)
+    return connection.isRefused ? undefined : (connection.holder?.name ?? caller)
+  }
+
   #beginRequest(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
     const { raw } = request
     if (isHttp2(raw)) {

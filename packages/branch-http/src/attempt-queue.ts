@@ -1,19 +1,24 @@
-import type { Attempt } from './attempt.ts'
+/** An attempt keeps its place in a queue in these fields. */
+export interface Queued<A> {
+  queuePrevious: A | undefined
+  queueNext: A | undefined
+  isQueued: boolean
+}
 
 /**
  * Attempts leave the queue in the order in which they came. Its owner removes an attempt whose deadline has passed,
  * wherever in the queue that attempt is.
  */
-export class AttemptQueue {
-  #first: Attempt | undefined = undefined
-  #last: Attempt | undefined = undefined
+export class AttemptQueue<A extends Queued<A>> {
+  #first: A | undefined = undefined
+  #last: A | undefined = undefined
   #length = 0
 
   get length(): number {
     return this.#length
   }
 
-  push(attempt: Attempt): void {
+  push(attempt: A): void {
     attempt.isQueued = true
     attempt.queuePrevious = this.#last
     if (this.#last === undefined) this.#first = attempt
@@ -22,13 +27,13 @@ export class AttemptQueue {
     this.#length++
   }
 
-  shift(): Attempt | undefined {
+  shift(): A | undefined {
     const first = this.#first
     if (first !== undefined) this.remove(first)
     return first
   }
 
-  remove(attempt: Attempt): void {
+  remove(attempt: A): void {
     if (!attempt.isQueued) return
     const { queuePrevious, queueNext } = attempt
     if (queuePrevious === undefined) this.#first = queueNext

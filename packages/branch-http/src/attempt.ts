@@ -7,10 +7,10 @@ import type { CallSigner } from '@counterstep/signature'
 import type { Dispatcher } from 'undici'
 import type { CheckedPayloads } from './checked-payloads.ts'
 import { readContentCoding } from './content-coding.ts'
-import type { WheelEntry } from './deadline-wheel.ts'
 import { type ErrorWord, toErrorWord, toSentErrorWord } from './error-word.ts'
 import { readExcerpt } from './excerpt.ts'
 import { KeptBody } from './kept-body.ts'
+import type { AttemptHost, OriginAttempt } from './origin.ts'
 import type { PackedRoom } from './packed-room.ts'
 import { buildRequestHeaders, listOwnHeaders } from './request-headers.ts'
 import { buildRequestTarget, type ParsedUrl } from './request-line.ts'
@@ -25,14 +25,6 @@ export interface AttemptOptions {
   /** It bounds the bytes of a body, and those that a packed body is unpacked to. */
   readonly bodyBytesMax: number
   readonly packedRoom: PackedRoom
-}
-
-/** An attempt reports its progress to its origin through this interface. */
-export interface AttemptHost {
-  /** The caller has its answer: no deadline and no place in a queue is needed any more. */
-  onSettled(attempt: Attempt): void
-  /** undici has finished with the request, so another one may take its place. */
-  onEnded(): void
 }
 
 /** Keeps the bytes that people are shown, and enough more to see whether the last character is whole. */
@@ -74,7 +66,7 @@ function runHere(run: () => void): void {
  * Holds one call that is under way. It is undici's handler, an entry of the wheel and a member of the queue in one
  * object, because a node makes so many calls. It is answered once, by the first of deadline, answer, error and close.
  */
-export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
+export class Attempt implements Dispatcher.DispatchHandler, OriginAttempt<Attempt> {
   deadlineAt = 0
   wheelSlot = -1
   wheelPlace = 0
@@ -91,7 +83,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   readonly #resolve: (answer: BranchAnswer) => void
   readonly #bodyBytesMax: number
   readonly #packedRoom: PackedRoom
-  #host: AttemptHost | undefined = undefined
+  #host: AttemptHost<Attempt> | undefined = undefined
   #isDispatched = false
   /** It is undefined until undici begins to write the request. */
   #controller: Dispatcher.DispatchController | undefined = undefined
@@ -124,7 +116,7 @@ export class Attempt implements Dispatcher.DispatchHandler, WheelEntry {
   }
 
   /** Call it before anything can end the attempt. */
-  setHost(host: AttemptHost): void {
+  setHost(host: AttemptHost<Attempt>): void {
     this.#host = host
   }
 

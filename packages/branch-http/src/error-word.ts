@@ -83,6 +83,7 @@ const FAMILIES: readonly (readonly [string, ErrorWord])[] = [
   ['ERR_SSL_', 'tls'],
   ['CERT_', 'tls'],
   ['UNABLE_TO_', 'tls'],
+  ['ERR_HTTP2_', 'reset'],
 ]
 
 /** These words say that nothing was sent, which must not be said of a request that has begun. */

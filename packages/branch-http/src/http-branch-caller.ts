@@ -30,7 +30,7 @@ export function httpBranchCaller(options: HttpBranchCallerOptions = {}): BranchC
 class HttpBranchCaller implements BranchCaller {
   readonly #wheel = new DeadlineWheel(DEADLINE_TICK_MS)
   readonly #targets: TargetCache
-  readonly #origins: Origins
+  readonly #origins: Origins<Attempt>
   readonly #keepsExcerpts: boolean
   readonly #attempts: AttemptOptions
   #isClosed = false
@@ -52,7 +52,7 @@ class HttpBranchCaller implements BranchCaller {
     )
     const isListed = createListedCheck(limits.listedOrigins)
     const shared = new SharedPlaces(UNLISTED_IN_FLIGHT_MAX)
-    this.#origins = new Origins(this.#wheel, {
+    this.#origins = new Origins<Attempt>(this.#wheel, {
       originsMax: limits.originsMax,
       originIdleMs: limits.originIdleMs,
       inFlightMax: limits.connectionsPerOriginMax,
@@ -104,7 +104,7 @@ class HttpBranchCaller implements BranchCaller {
     origin.start(attempt)
   }
 
-  #useOrigin(target: Target, now: number): Origin | undefined {
+  #useOrigin(target: Target, now: number): Origin<Attempt> | undefined {
     let origin = target.origin
     if (origin === undefined || origin.isClosed) {
       origin = this.#origins.get(target.originKey, now)

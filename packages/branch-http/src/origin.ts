@@ -1,43 +1,66 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { OriginLoad } from '@counterstep/core'
-import type { Dispatcher } from 'undici'
-import type { Attempt, AttemptHost } from './attempt.ts'
-import { AttemptQueue } from './attempt-queue.ts'
-import type { DeadlineWheel } from './deadline-wheel.ts'
-import { toErrorWord } from './error-word.ts'
+import { AttemptQueue, type Queued } from './attempt-queue.ts'
+import type { DeadlineWheel, WheelEntry } from './deadline-wheel.ts'
+import { type ErrorWord, toErrorWord } from './error-word.ts'
 import type { SharedPlaces, Waiting } from './shared-places.ts'
 
-export interface OriginOptions {
+/** An attempt reports its progress to its origin through this interface. */
+export interface AttemptHost<A> {
+  /** The caller has its answer: no deadline and no place in a queue is needed any more. */
+  onSettled(attempt: A): void
+  /** The connection has finished with the request, so another one may take its place. */
+  onEnded(): void
+}
+
+/** Describes as much of an attempt as its origin uses. */
+export interface OriginAttempt<A> extends WheelEntry, Queued<A> {
+  /** Runs a function in the async context of the call. */
+  runInContext: (run: () => void) => void
+  setHost(host: AttemptHost<A>): void
+  /** Throws if the request cannot be sent. */
+  buildRequest(): unknown
+  fail(word: ErrorWord): void
+}
+
+/** Holds the connections to one origin. */
+export interface Connections<A extends OriginAttempt<A>> {
+  dispatch(request: ReturnType<A['buildRequest']>, attempt: A): unknown
+  /** Calls back when the requests that are under way have ended. */
+  close(done: () => void): void
+  destroy(): Promise<void>
+}
+
+export interface OriginOptions<A extends OriginAttempt<A>> {
   /** The largest number of calls in flight at once, and of open connections. */
   readonly inFlightMax: number
   readonly queuedMax: number
   readonly connectionAgeMsMax: number
-  readonly createDispatcher: (originKey: string) => Dispatcher
+  readonly createDispatcher: (originKey: string) => Connections<A>
   /** The places that the origin shares with others, if it is not listed. */
   readonly findShared?: (originKey: string) => SharedPlaces | undefined
 }
 
 /**
- * Holds the connections of one origin, which are undici's, and the attempts that wait for one of them. Attempts wait
- * here and not in undici, because its queue has no bound, and an attempt whose deadline passes cannot be taken out of
- * it.
+ * Holds the connections of one origin, and the attempts that wait for one of them. Attempts wait here and not in undici,
+ * because its queue has no bound, and an attempt whose deadline passes cannot be taken out of it.
  */
-export class Origin implements AttemptHost, Waiting {
+export class Origin<A extends OriginAttempt<A>> implements AttemptHost<A>, Waiting {
   /** The time of performance.now() when the last attempt began, in milliseconds. */
   usedAt = 0
   isClosed = false
   readonly #key: string
   readonly #wheel: DeadlineWheel
-  readonly #options: OriginOptions
+  readonly #options: OriginOptions<A>
   /** These are older than `connectionAgeMsMax`. They end when their last call has ended. */
-  readonly #retired = new Set<Dispatcher>()
-  #dispatcher: Dispatcher
+  readonly #retired = new Set<Connections<A>>()
+  #dispatcher: Connections<A>
   #openedAt: number
-  readonly #queue = new AttemptQueue()
+  readonly #queue = new AttemptQueue<A>()
   readonly #shared: SharedPlaces | undefined
   #inFlight = 0
 
-  constructor(key: string, wheel: DeadlineWheel, options: OriginOptions) {
+  constructor(key: string, wheel: DeadlineWheel, options: OriginOptions<A>) {
     this.#key = key
     this.#wheel = wheel
     this.#options = options
@@ -54,7 +77,7 @@ export class Origin implements AttemptHost, Waiting {
     return { origin: this.#key, inFlight: this.#inFlight, queued: this.#queue.length }
   }
 
-  start(attempt: Attempt): void {
+  start(attempt: A): void {
     attempt.setHost(this)
     if (this.usedAt - this.#openedAt > this.#options.connectionAgeMsMax) this.#replaceConnections()
     if (this.#takePlace()) this.#dispatch(attempt)
@@ -62,7 +85,7 @@ export class Origin implements AttemptHost, Waiting {
     else attempt.fail('busy')
   }
 
-  onSettled(attempt: Attempt): void {
+  onSettled(attempt: A): void {
     this.#wheel.remove(attempt)
     this.#queue.remove(attempt)
   }
@@ -102,7 +125,7 @@ export class Origin implements AttemptHost, Waiting {
   }
 
   /** Keeps the async context of the call that waits, so that tracing tools find the right parent. */
-  #enqueue(attempt: Attempt): void {
+  #enqueue(attempt: A): void {
     attempt.runInContext = AsyncLocalStorage.snapshot()
     this.#queue.push(attempt)
   }
@@ -120,10 +143,10 @@ export class Origin implements AttemptHost, Waiting {
   }
 
   /** The attempt has a place. */
-  #dispatch(attempt: Attempt): void {
-    let request: Dispatcher.DispatchOptions
+  #dispatch(attempt: A): void {
+    let request: ReturnType<A['buildRequest']>
     try {
-      request = attempt.buildRequest()
+      request = attempt.buildRequest() as ReturnType<A['buildRequest']>
     } catch (error: unknown) {
       attempt.fail(toErrorWord(error))
       this.#givePlace()

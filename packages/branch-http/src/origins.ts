@@ -1,8 +1,8 @@
 import type { OriginLoad } from '@counterstep/core'
 import type { DeadlineWheel } from './deadline-wheel.ts'
-import { Origin, type OriginOptions } from './origin.ts'
+import { Origin, type OriginAttempt, type OriginOptions } from './origin.ts'
 
-export interface OriginsOptions extends OriginOptions {
+export interface OriginsOptions<A extends OriginAttempt<A>> extends OriginOptions<A> {
   readonly originsMax: number
   readonly originIdleMs: number
 }
@@ -16,14 +16,14 @@ const CLOSED_AT_ONCE = 1 / 16
  * Holds a bounded number of origins. Room is made only when a new origin comes, so a call to a known one costs
  * nothing.
  */
-export class Origins {
-  readonly #origins = new Map<string, Origin>()
+export class Origins<A extends OriginAttempt<A>> {
+  readonly #origins = new Map<string, Origin<A>>()
   readonly #closing = new Set<Promise<void>>()
   #nextLookAt = 0
   readonly #wheel: DeadlineWheel
-  readonly #options: OriginsOptions
+  readonly #options: OriginsOptions<A>
 
-  constructor(wheel: DeadlineWheel, options: OriginsOptions) {
+  constructor(wheel: DeadlineWheel, options: OriginsOptions<A>) {
     this.#wheel = wheel
     this.#options = options
   }
@@ -33,7 +33,7 @@ export class Origins {
   }
 
   /** Returns undefined while origins with calls in flight take all the room. */
-  get(key: string, now: number): Origin | undefined {
+  get(key: string, now: number): Origin<A> | undefined {
     return this.#origins.get(key) ?? this.#add(key, now)
   }
 
@@ -46,7 +46,7 @@ export class Origins {
     await Promise.all(this.#closing)
   }
 
-  #add(key: string, now: number): Origin | undefined {
+  #add(key: string, now: number): Origin<A> | undefined {
     const isFull = this.#origins.size >= this.#options.originsMax
     if (isFull || now >= this.#nextLookAt) this.#makeRoom(now, isFull)
     if (this.#origins.size >= this.#options.originsMax) return undefined
@@ -71,7 +71,7 @@ export class Origins {
     for (const [key, origin] of idle.slice(0, Math.max(old, wanted))) this.#remove(key, origin)
   }
 
-  #remove(key: string, origin: Origin): void {
+  #remove(key: string, origin: Origin<A>): void {
     this.#origins.delete(key)
     const closing = origin.close().finally(() => this.#closing.delete(closing))
     this.#closing.add(closing)

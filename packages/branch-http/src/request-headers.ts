@@ -5,7 +5,7 @@ import type { CheckedPayloads } from './checked-payloads.ts'
 import { buildTraceHeaders } from './trace-headers.ts'
 
 /** A header or a payload cannot be sent. The error shows nothing of either. */
-class BadRequestError extends Error {
+export class BadRequestError extends Error {
   readonly code = 'COUNTERSTEP_BAD_REQUEST'
 
   constructor() {
@@ -15,7 +15,7 @@ class BadRequestError extends Error {
 }
 
 /** Every request has this name, because some firewalls in front of services refuse a request without one. */
-const USER_AGENT = 'counterstep'
+export const USER_AGENT = 'counterstep'
 
 // These are the rules of RFC 9110, 5.6.2 and 5.5. undici checks the same, but only once there is a connection.
 const NAME = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/

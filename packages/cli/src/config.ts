@@ -164,6 +164,8 @@ function toConfig(
     port,
     /** DTM's HTTP API listens on this port. */
     dtmPort: dtmPortInForce,
+    /** DTM's gRPC API, if it is on. */
+    dtmGrpc: pickGrpcConfig(values),
     access: pickAccessConfig(values),
     /** The operators' page is under /console/. */
     hasConsole: hasConsole(values),
@@ -197,6 +199,12 @@ function toConfig(
       ...(telemetry?.warnings ?? []),
     ]),
   })
+}
+
+/** Its files hold no secret that is shown: the table of settings has their paths. */
+function pickGrpcConfig({ dtmGrpcPort: port, dtmGrpcCert: cert, dtmGrpcKey: key }: SettingValues) {
+  if (port === 'off') return undefined
+  return Object.freeze({ port, ...(cert === undefined || key === undefined ? {} : { tls: { cert, key } }) })
 }
 
 /**

@@ -153,9 +153,10 @@ async function runServer(config: ServeConfig, run: ServerRun = {}): Promise<void
   if (config.isStartedByNpm) followNpm(() => process.kill(process.pid, 'SIGTERM'))
   try {
     const serving = await starting
-    const { url, dtmUrl, consoleUrl } = serving
+    const { url, dtmUrl, dtmGrpcUrl, consoleUrl } = serving
     if (run.link !== undefined) run.link.tellReady(serving)
-    else if (config.readyJson) process.stdout.write(`${JSON.stringify({ url, dtmUrl, consoleUrl })}\n`)
+    else if (config.readyJson)
+      process.stdout.write(`${JSON.stringify({ url, dtmUrl, dtmGrpcUrl, consoleUrl })}\n`)
     run.onReady?.(serving)
   } catch (error) {
     if (isAbort(error)) return
@@ -248,11 +249,18 @@ function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError'
 }
 
-function describeStartFailure(error: unknown, { host, port, dtmPort }: ServeConfig) {
+function describeStartFailure(error: unknown, { host, port, dtmPort, dtmGrpc }: ServeConfig) {
   const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
   if (!isTaken) return describeFailure(error)
-  const isDtm = 'port' in error && error.port === dtmPort && dtmPort !== port
-  const advice = isDtm ? '--dtm-port, or switch DTM off by --dtm-port off' : '--port'
-  const taken = isDtm ? dtmPort : port
-  return { code: 'EADDRINUSE', sentence: `port ${taken} of ${host} is taken; choose another with ${advice}` }
+  const taken = 'port' in error ? error.port : port
+  const advice =
+    taken === port
+      ? '--port'
+      : taken === dtmGrpc?.port
+        ? '--dtm-grpc-port'
+        : '--dtm-port, or switch DTM off by --dtm-port off'
+  return {
+    code: 'EADDRINUSE',
+    sentence: `port ${String(taken)} of ${host} is taken; choose another with ${advice}`,
+  }
 }

@@ -1,14 +1,22 @@
 import type { AddressInfo } from 'node:net'
-import { httpBranchCaller } from '@counterstep/branch-http'
+import { branchCaller } from '@counterstep/branch-http'
 import {
   createOriginFinder,
   listOrigins,
   listServiceNames,
+  type RuledTargetPolicy,
   targetPolicy,
 } from '@counterstep/branch-http/targets'
 import { isForced, listInsecureSwitches } from '@counterstep/configuration'
 import type { Store } from '@counterstep/core'
-import { buildDtmApp, createDocumentTopicStore, refuseStoredJsonRpc } from '@counterstep/dtm'
+import {
+  buildDtmApp,
+  createDialect,
+  createDocumentTopicStore,
+  type DialectDeps,
+  refuseStoredJsonRpc,
+} from '@counterstep/dtm'
+import { type DtmGrpcDeps, type DtmGrpcServer, startDtmGrpc } from '@counterstep/dtm-grpc'
 import {
   createEngine,
   type EngineTracer,
@@ -111,7 +119,7 @@ async function open(deps: ServeDeps, closers: Closers, retirement: Retirement): 
   const checkUrl = (url: string) => targets.check(url)
   const listedOrigins = listOrigins(config.targets)
   const signer = openCallSigner(deps, closers)
-  const caller = httpBranchCaller({ ...config.caller, targets, listedOrigins, signer })
+  const caller = branchCaller({ ...config.caller, targets, listedOrigins, signer })
   const branches = breaks?.wrap(caller) ?? caller
   closers.push(() => branches.close())
   const ids = nodeIds()
@@ -148,23 +156,47 @@ async function open(deps: ServeDeps, closers: Closers, retirement: Retirement): 
     ...(breaks && { breaks }),
   })
   closers.push(() => closeApp(app))
-  const dtm = buildDtmApp({
-    engine,
-    gate: gates.dtm,
-    bounds,
-    topics,
-    checkUrl,
-    plainIds: config.plainIds,
-    nodeMetrics: readAll,
-    onError: (error) => logger.error({ err: error }, 'request failed'),
-  })
+  const dialectDeps = { engine, topics, ...buildChecks(config, targets), plainIds: config.plainIds }
+  const dialect = createDialect(dialectDeps)
+  const onError = (error: unknown) => logger.error({ err: error }, 'request failed')
+  const dtmAccess = { gate: gates.dtm, bounds, onError, dialect }
+  const dtm = buildDtmApp({ ...dialectDeps, ...dtmAccess, nodeMetrics: readAll })
   closers.push(() => closeApp(dtm))
+  let grpc: DtmGrpcServer | undefined
+  closers.push(async () => grpc?.stop())
   // This is pushed last and so runs first: while calls finish, the listening app answers 503 to new work.
   closers.push(() => engine.close(DRAIN_MS))
   await engine.start()
-  const urls = await listenAll(app, dtm, config, retirement)
+  const httpUrls = await listenAll(app, dtm, config, retirement)
+  grpc = await openGrpc(config, dtmAccess, retirement)
+  const urls = { ...httpUrls, ...(grpc && { dtmGrpcUrl: grpc.url }) }
   logger.info({ ...urls, ...describeStore(store), place: config.store.place, version }, 'listening')
   return urls
+}
+
+/** Makes the checks of branches that a request of DTM's clients names. A call over gRPC would go around the proxy. */
+function buildChecks(
+  { engine, caller }: ServeConfig,
+  targets: RuledTargetPolicy,
+): Pick<DialectDeps, 'checkUrl' | 'checkGrpc'> {
+  const hasGrpc = engine.acceptNewKinds && caller.proxyUrl === undefined
+  return {
+    checkUrl: (url) => targets.check(url),
+    ...(hasGrpc ? { checkGrpc: (target: string) => targets.checkGrpc(target) } : {}),
+  }
+}
+
+/** Starts DTM's gRPC API where it is wanted. */
+async function openGrpc(
+  { host, dtmGrpc }: ServeConfig,
+  access: Omit<DtmGrpcDeps, 'host' | 'port' | 'tls'>,
+  retirement: Retirement,
+): Promise<DtmGrpcServer | undefined> {
+  if (dtmGrpc === undefined) return undefined
+  const server = await startDtmGrpc({ ...access, ...dtmGrpc, host })
+  retirement.add(server.servers)
+  retirement.onBegin(() => server.drain())
+  return server
 }
 
 /** Returns nothing where no traces are wanted. */

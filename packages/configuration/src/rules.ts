@@ -34,6 +34,7 @@ export function findServerProblems(values: ServerValues, isOnLambda: boolean): s
     ...findAccessProblems(values),
     ...findEngineProblems(values, asFlag),
     ...findServiceTlsProblems(values),
+    ...findGrpcTlsProblems(values),
     ...findAlertProblems(values),
     ...(store?.family === 'sqlite' && isOnLambda ? [EMBEDDED_ON_LAMBDA] : []),
     ...(host === undefined || isLoopback(host)
@@ -202,6 +203,22 @@ function findServiceTlsProblems({ services, serviceCa, serviceCert, serviceKey }
     const problem = findServiceProblem(known, name)
     return problem === undefined ? [] : [`${asFlag(setting)} names ${name}, ${problem}.`]
   })
+}
+
+function findGrpcTlsProblems({ dtmGrpcPort, dtmGrpcCert: cert, dtmGrpcKey: key }: ServerValues): string[] {
+  if (cert === undefined && key === undefined) return []
+  if (cert === undefined || key === undefined)
+    return [`${asFlag('dtmGrpcCert')} and ${asFlag('dtmGrpcKey')} must come together.`]
+  if (dtmGrpcPort === 'off') return [`${asFlag('dtmGrpcCert')} is of use only with ${asFlag('dtmGrpcPort')}.`]
+  try {
+    createSecureContext({ cert, key })
+    return []
+  } catch (error: unknown) {
+    if (!(error instanceof Error)) throw error
+    return [
+      `The files of ${asFlag('dtmGrpcCert')} and ${asFlag('dtmGrpcKey')} cannot be used (${error.message}).`,
+    ]
+  }
 }
 
 function findServiceProblem(values: ServiceValues, name: string): string | undefined {

@@ -150,6 +150,13 @@ export const certificates = readWith((path) => {
   return { problem: 'names a file without a certificate in PEM' }
 })
 
+/** Turns the path of a file with a private key into its text. */
+export const privateKey = readWith((path) => {
+  const file = readNamedFile(path)
+  if ('problem' in file || /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(file.value)) return file
+  return { problem: 'names a file without a private key in PEM' }
+})
+
 /** Turns `bank=/etc/bank-ca.pem,ledger=/etc/ledger-ca.pem` into the text of each file by the name of its service. */
 export const pemByService = readWith((text): Parsed<ReadonlyMap<string, string>> => {
   const pems = new Map<string, string>()

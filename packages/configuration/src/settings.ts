@@ -41,6 +41,16 @@ const TABLE = {
     "port of DTM's HTTP API, or off; off beside --port 0 unless given",
     36_789,
   ),
+  dtmGrpcPort: ofServer(
+    is.orWord('off', 'off', is.portNumber),
+    "port of DTM's gRPC API, which is 36790 for its clients, or off; needs packages that npm install brings",
+    'off',
+  ),
+  dtmGrpcCert: ofServer(
+    is.orUnset(is.certificates),
+    "file with the certificate chain (PEM) of DTM's gRPC API, which then speaks TLS; read at the start",
+  ),
+  dtmGrpcKey: ofServer(is.orUnset(is.privateKey), 'file with its private key (PEM)'),
   services: setting(
     is.readWith(parseServices),
     'NAME=ORIGIN[/BASE],…: named services; a branch URL may then be NAME:/PATH',

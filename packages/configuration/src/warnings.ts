@@ -64,6 +64,11 @@ function listAccessWarnings(values: SettingValues) {
     warnings.push(
       '--alerts-file without --signing-key-file: alerts are not signed, so a receiver cannot tell who sent one.',
     )
+  if (values.dtmGrpcPort !== 'off' && !values.acceptNewKinds)
+    warnings.push(
+      '--dtm-grpc-port without --accept-new-kinds: branches over gRPC are refused, because servers of the version before leave ' +
+        'their transactions alone.',
+    )
   const more = dtmNetworksScopes.filter((scope) => scope !== 'submit')
   if (dtmNetworks !== undefined && more.length > 0)
     warnings.push(

@@ -22,6 +22,8 @@ interface Common {
   readonly wordsCount?: true
   /** Its branches are called by JSON-RPC where their URL says so. */
   readonly jsonRpc?: true
+  /** Its branches may be called over gRPC, with bodies in base64. */
+  readonly callsGrpc?: true
   /** A text that the HTTP API that accepted the transaction wants to read again. The core only keeps it. */
   readonly note?: string
   /** The trace of the caller that submitted it. */

@@ -12,11 +12,11 @@ import {
   toConnectionOptions,
   WITHOUT_SCHEMAS,
 } from '@counterstep/access'
-import type { CheckUrl } from '@counterstep/core'
-import { type EngineApi, nodeClock, ReadLimiter } from '@counterstep/engine'
+import { nodeClock, ReadLimiter } from '@counterstep/engine'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { type FastifyInstance, fastify } from 'fastify'
-import { DialectMetrics } from './metrics/dialect-metrics.ts'
+import { createDialect, type Dialect, type DialectDeps } from './dialect.ts'
+import type { DialectMetrics } from './metrics/dialect-metrics.ts'
 import { createErrorHandler, type ReportError } from './routes/handle-error.ts'
 import { addJsonRpcRoute } from './routes/json-rpc.ts'
 import { addKeyValueRoutes } from './routes/key-values.ts'
@@ -30,21 +30,12 @@ import { addResetCronTimeRoute } from './routes/reset-cron-time.ts'
 import { addTopicRoutes } from './routes/topics.ts'
 import { addCommandRoutes } from './routes/transaction-commands.ts'
 import { answerUnknownRoutes } from './routes/unknown-route.ts'
-import type { TopicStore } from './topics/topic-store.ts'
-import { Topics } from './topics/topics.ts'
 import { LISTS_AT_ONCE_MAX } from './view/list-page.ts'
 import { answerError, JSON_TYPE } from './wire/answer.ts'
 
-export interface DtmAppDeps {
-  readonly engine: EngineApi
-  readonly topics: TopicStore
-  /** It tells whether a branch may be called at a URL. It is asked before anything is stored. */
-  readonly checkUrl: CheckUrl
-  /**
-   * This is the setting that the engine was given. When it is true, the engine refuses branch ids with a `-`.
-   * It is false by default.
-   */
-  readonly plainIds?: boolean
+export interface DtmAppDeps extends DialectDeps {
+  /** DTM's gRPC API shares it, where there is one. By default it is made of the rest. */
+  readonly dialect?: Dialect
   /** All HTTP APIs of a process share these bounds. By default the app has bounds of its own, made from `limits`. */
   readonly bounds?: ConnectionBounds
   /** It decides who may do what. By default every caller may do everything, except a browser's page of another origin. */
@@ -78,12 +69,8 @@ const answerClientError = answerClientErrors(({ status, detail }) => ({
 
 /** Builds DTM's HTTP API as a fastify app that does not listen yet. */
 export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {
-  const { engine, topics, checkUrl, nodeMetrics = async () => '', onError = () => undefined } = deps
-  const metrics = new DialectMetrics()
-  const topicList = new Topics(topics, checkUrl, () => performance.now())
-  const { plainIds = false } = deps
-  const findSubscribers = (topic: string) => topicList.findSubscribers(topic)
-  const commands = { engine, checkUrl, plainIds, findSubscribers }
+  const { engine, nodeMetrics = async () => '', onError = () => undefined } = deps
+  const { commands, topics: topicList, metrics } = deps.dialect ?? createDialect(deps)
   const limits = { ...DEFAULT_CONNECTION_LIMITS, ...deps.limits }
   const bounds = deps.bounds ?? new ConnectionBounds(limits)
   const app = createApp(createErrorHandler(onError), limits, bounds)

@@ -1,6 +1,7 @@
 export type { DtmAppDeps } from './build-dtm-app.ts'
 export { buildDtmApp, DTM_VERSION } from './build-dtm-app.ts'
 export { refuseStoredJsonRpc } from './definition/json-rpc.ts'
+export { createDialect, type Dialect, type DialectDeps } from './dialect.ts'
 export { createDocumentTopicStore } from './topics/document-topic-store.ts'
 export { toTopicTable } from './topics/to-topic-table.ts'
 export type { Subscriber, Topic, TopicStore, TopicWrite, TopicWriteResult } from './topics/topic-store.ts'

@@ -42,7 +42,7 @@ async function isStored({ node }: DtmFixture, gid: string): Promise<boolean> {
 /** Stores the saga as a version did that did not refuse it. */
 async function storeOld({ node }: DtmFixture, gid: string, url: string): Promise<void> {
   const request = readRequest(JSON.stringify(buildSaga(gid, { action: url })))
-  const definition = buildSagaDefinition({ ...request, protocol: 'http' }, () => undefined)
+  const definition = buildSagaDefinition({ ...request, protocol: 'http' }, { checkUrl: () => undefined })
   await node.engine.accept(buildSubmission(readGid(gid), request, definition, 'ticket'))
 }
 

@@ -22,18 +22,10 @@ it('All who ask for a topic that another node has just made get it, though they 
       return list
     },
   }
-  const node = new Topics(
-    slow,
-    () => undefined,
-    () => now,
-  )
+  const node = new Topics(slow, { checkUrl: () => undefined }, () => now)
   const before = node.findSubscribers('t')
   now = 1
-  await new Topics(
-    kept,
-    () => undefined,
-    () => now,
-  ).subscribe('t', 'http://127.0.0.1/a', '')
+  await new Topics(kept, { checkUrl: () => undefined }, () => now).subscribe('t', 'http://127.0.0.1/a', '')
   now = 2
   const messages = [node.findSubscribers('t'), node.findSubscribers('t'), node.findSubscribers('t')]
   now = 3

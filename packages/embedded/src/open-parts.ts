@@ -1,4 +1,4 @@
-import { httpBranchCaller } from '@counterstep/branch-http'
+import { branchCaller } from '@counterstep/branch-http'
 import {
   createOriginFinder,
   hasEveryPort,
@@ -97,7 +97,7 @@ async function open(options: CheckedOptions, closers: Closers): Promise<Parts> {
   const { registry = createBareRegistry(), logger } = options
   const targets = targetPolicy(options.rules)
   const listedOrigins = listOrigins(options.rules)
-  const branches = httpBranchCaller({ ...options.calls, targets, listedOrigins })
+  const branches = branchCaller({ ...options.calls, targets, listedOrigins })
   closers.add(() => branches.close())
   const store = await openStore(options.store, logger, registry, closers)
   const engine = createEngine({

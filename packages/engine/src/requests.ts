@@ -134,9 +134,11 @@ export abstract class Requests implements EngineApi {
   }
 
   /** A host of another dialect builds its definitions itself. */
-  #refuseNewKind({ kind }: Definition): InvalidRequestError | undefined {
-    if (this.assembly.settings.acceptNewKinds || OPEN_KINDS.some((open) => open === kind)) return undefined
-    const message = `${kind} is accepted only where new kinds are (--accept-new-kinds)`
+  #refuseNewKind({ kind, callsGrpc }: Definition): InvalidRequestError | undefined {
+    const isOpen = OPEN_KINDS.some((open) => open === kind) && callsGrpc !== true
+    if (this.assembly.settings.acceptNewKinds || isOpen) return undefined
+    const subject = callsGrpc === true ? 'a transaction over gRPC' : kind
+    const message = `${subject} is accepted only where new kinds are (--accept-new-kinds)`
     return new InvalidRequestError([{ code: 'SAGA_KIND_UNSUPPORTED', path: '/kind', message }])
   }
 

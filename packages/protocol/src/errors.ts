@@ -102,6 +102,7 @@ export const ERROR_MEANINGS = {
   SAGA_STORE_UNSUPPORTED: 'unavailable',
   SAGA_KEYS_UNUSABLE: 'unavailable',
   SAGA_LIBRARY_CHANGED: 'bug',
+  SAGA_GRPC_MISSING: 'unavailable',
   SAGA_TELEMETRY_MISSING: 'unavailable',
   SAGA_CONTENDED: 'unavailable',
   SAGA_UNREACHABLE: 'unavailable',

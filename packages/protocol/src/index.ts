@@ -24,6 +24,13 @@ export type { ErrorCode, ErrorMeaning, Fault } from './errors.ts'
 export { CounterstepError, ERROR_MEANINGS, InvalidRequestError, isCounterstepError } from './errors.ts'
 export type { BranchId, Gid } from './gid.ts'
 export { createTimeOrderedGid, GID_RULE, isBranchId, isGid } from './gid.ts'
+export {
+  GRPC_CONTENT_TYPE,
+  type GrpcTarget,
+  isGrpcUrl,
+  readGrpcTarget,
+  withoutGrpcScheme,
+} from './grpc-target.ts'
 export { findStringEnd, isTooDeep } from './json-depth.ts'
 export { LibraryChangedError } from './library-changed.ts'
 export {

@@ -143,6 +143,7 @@ describe('the OpenAPI document', () => {
       'SAGA_RATE_LIMITED', // The gate answers with it.
       'SAGA_KEYS_UNUSABLE', // A start ends with it.
       'SAGA_LIBRARY_CHANGED', // A start ends with it.
+      'SAGA_GRPC_MISSING', // A start ends with it.
       'SAGA_TELEMETRY_MISSING', // A start ends with it.
       'SAGA_STORE_IN_USE', // A start ends with it.
       'SAGA_STORE_NOT_DURABLE', // A start ends with it.

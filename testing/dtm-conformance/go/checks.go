@@ -57,8 +57,7 @@ func (t *tally) finish() int {
 	return 0
 }
 
-func runChecks(world *world, checks []check) int {
-	results := &tally{}
+func (t *tally) run(world *world, checks []check) {
 	slots := make(chan struct{}, checksAtOnce)
 	var running sync.WaitGroup
 	for number, c := range checks {
@@ -67,11 +66,10 @@ func runChecks(world *world, checks []check) int {
 		go func(number int, c check) {
 			defer running.Done()
 			defer func() { <-slots }()
-			results.report(c, runCheck(world, number, c))
+			t.report(c, runCheck(world, number, c))
 		}(number, c)
 	}
 	running.Wait()
-	return results.finish()
 }
 
 func runCheck(world *world, number int, c check) (problem error) {

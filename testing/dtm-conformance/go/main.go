@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/dtm-labs/client/workflow"
 	"github.com/dtm-labs/logger"
 	"github.com/go-redis/redis/v8"
 )
@@ -14,9 +15,10 @@ func main() {
 	dtm := flag.String("dtm", os.Getenv("DTM_URL"), "URL of the orchestrator, ending in /api/dtmsvr")
 	mysqlURL := flag.String("mysql", os.Getenv("TEST_MYSQL_URL"), "mysql://user:password@host:port")
 	redisURL := flag.String("redis", os.Getenv("TEST_REDIS_URL"), "redis://host:port")
+	grpcDtm := flag.String("grpc", os.Getenv("DTM_GRPC"), "host:port of the orchestrator's gRPC API")
 	flag.Parse()
 	logger.InitLog("fatal")
-	world, err := openWorld(*dtm, *mysqlURL, *redisURL)
+	world, err := openWorld(*dtm, *grpcDtm, *mysqlURL, *redisURL)
 	if err != nil {
 		fmt.Println("not ok start:", err)
 		os.Exit(1)
@@ -24,15 +26,21 @@ func main() {
 	checks := []check{}
 	for _, group := range [][]check{
 		sagaChecks, concurrentChecks, tccChecks, xaChecks, messageChecks, redisChecks, workflowChecks, optionChecks, betterChecks,
+		grpcChecks,
 	} {
 		checks = append(checks, group...)
 	}
-	os.Exit(runChecks(world, checks))
+	results := &tally{}
+	results.run(world, checks)
+	// The client speaks one protocol at a time for all of its workflows.
+	workflow.SetProtocolForTest("grpc")
+	results.run(world, grpcWorkflowChecks())
+	os.Exit(results.finish())
 }
 
-func openWorld(dtm, mysqlURL, redisURL string) (*world, error) {
-	if dtm == "" || mysqlURL == "" || redisURL == "" {
-		return nil, fmt.Errorf("-dtm, -mysql and -redis are needed")
+func openWorld(dtm, grpcDtm, mysqlURL, redisURL string) (*world, error) {
+	if dtm == "" || grpcDtm == "" || mysqlURL == "" || redisURL == "" {
+		return nil, fmt.Errorf("-dtm, -grpc, -mysql and -redis are needed")
 	}
 	db, conf, err := openBank(mysqlURL)
 	if err != nil {
@@ -46,6 +54,10 @@ func openWorld(dtm, mysqlURL, redisURL string) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &world{dtm: dtm, db: db, bankConf: conf, redis: redis.NewClient(options), service: service}
+	grpcBranches, err := service.serveGrpc(grpcDtm)
+	if err != nil {
+		return nil, err
+	}
+	w := &world{dtm: dtm, grpcDtm: grpcDtm, grpcBranches: grpcBranches, db: db, bankConf: conf, redis: redis.NewClient(options), service: service}
 	return w, startWorkflows(w)
 }

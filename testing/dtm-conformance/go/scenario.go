@@ -15,7 +15,9 @@ import (
 // world is what all checks share: the orchestrator under test, the databases, the business service.
 type world struct {
 	dtm string
-	db  *sql.DB
+	// grpcDtm is the host and the port of the orchestrator's gRPC API, and grpcBranches those of the branches over gRPC.
+	grpcDtm, grpcBranches string
+	db                    *sql.DB
 	// bankConf names the same database for the client, which opens a connection for each branch of an xa.
 	bankConf dtmcli.DBConf
 	redis    *redis.Client

@@ -24,6 +24,15 @@ var workflowChecks = []check{
 	{name: "workflow: it is not aborted, and a stopped one takes no end", run: workflowIsStopped},
 }
 
+// grpcWorkflowChecks are the same workflows, with the orchestrator asked and their callbacks served over gRPC.
+func grpcWorkflowChecks() []check {
+	checks := []check{}
+	for _, c := range workflowChecks {
+		checks = append(checks, check{name: "grpc " + c.name, run: c.run})
+	}
+	return checks
+}
+
 // All scenarios share one name, since the client takes no new names while workflows run.
 const workflowName = "conformance"
 

@@ -10,6 +10,7 @@ const PROGRAMS: readonly ClientProgram[] = [goProgram, pythonProgram, javaProgra
 
 export interface BuiltProgram {
   readonly name: string
+  readonly speaksGrpc?: true | undefined
   readonly start: StartCommand
 }
 
@@ -22,7 +23,7 @@ export async function buildPrograms(
 ): Promise<{ built: BuiltProgram[]; tally: Tally }> {
   const built: BuiltProgram[] = []
   const tallies: Tally[] = []
-  for (const { name, missing, build } of choosePrograms(settings)) {
+  for (const { name, speaksGrpc, missing, build } of choosePrograms(settings)) {
     const reason = await missing()
     if (reason !== undefined) {
       print(`skipped ${name}: ${reason}`)
@@ -30,7 +31,7 @@ export async function buildPrograms(
       continue
     }
     try {
-      built.push({ name, start: await build(settings.cacheFolder) })
+      built.push({ name, speaksGrpc, start: await build(settings.cacheFolder) })
     } catch (error: unknown) {
       if (!(error instanceof BuildFailedError)) throw error
       print(`not ok ${name}: it was not built: ${error.message}`)

@@ -5,6 +5,7 @@ import { buildStep, findSources, missingCommand } from './toolchain.ts'
 
 export const goProgram: ClientProgram = {
   name: 'go',
+  speaksGrpc: true,
   missing: () => missingCommand('go', ['version']),
   build: async (cacheFolder) => {
     const commandIn = (folder: string) => join(folder, 'conformance')

@@ -24,13 +24,13 @@ export async function runConformance(settings: Settings, print: Print): Promise<
 async function runOnTargets(
   programs: readonly BuiltProgram[],
   databases: Databases,
-  { dtmUrl }: Settings,
+  { dtmUrl, dtmGrpc }: Settings,
   print: Print,
 ): Promise<Tally> {
   const starts =
     dtmUrl === undefined
       ? STORES.map((store) => () => startTarget(store, databases))
-      : [async () => runningTarget(dtmUrl)]
+      : [async () => runningTarget(dtmUrl, dtmGrpc)]
   const outcomes = await Promise.allSettled(
     starts.map((start) => runOnTarget(programs, start, databases, print)),
   )
@@ -61,7 +61,7 @@ async function runOnTarget(
 }
 
 async function runProgram(
-  { name, start }: BuiltProgram,
+  { name, start, speaksGrpc }: BuiltProgram,
   target: Target,
   { mysqlUrl, redisUrl }: Databases,
   print: Print,
@@ -69,7 +69,10 @@ async function runProgram(
   print(`# ${name} on ${target.name} has begun`)
   const { output, errors, exitCode } = await runCommand(
     start.command,
-    [...start.args, '--dtm', target.url, '--mysql', mysqlUrl, '--redis', redisUrl],
+    [
+      ...[...start.args, '--dtm', target.url, '--mysql', mysqlUrl, '--redis', redisUrl],
+      ...(speaksGrpc === true ? ['--grpc', target.grpc] : []),
+    ],
     { timeoutMs: PROGRAM_TIMEOUT_MS, variables: start.variables ?? {} },
   )
   print(`# ${name} on ${target.name}\n${output.trimEnd()}`)

@@ -5,6 +5,8 @@ import { parseArgs } from 'node:util'
 export interface Settings {
   /** An orchestrator that runs already, such as a real DTM: `http://127.0.0.1:36789/api/dtmsvr`. */
   readonly dtmUrl: string | undefined
+  /** The gRPC API of that orchestrator: `127.0.0.1:36790`. */
+  readonly dtmGrpc: string | undefined
   readonly mysqlUrl: string | undefined
   readonly redisUrl: string | undefined
   /** Names of programs to run; empty means all. */
@@ -16,9 +18,10 @@ export interface Settings {
 /** The one reader of the environment and the arguments in this package. */
 export function readSettings(args: readonly string[]): Settings {
   const { positionals } = parseArgs({ args: [...args], allowPositionals: true })
-  const { DTM_URL, TEST_MYSQL_URL, TEST_REDIS_URL, XDG_CACHE_HOME } = process.env
+  const { DTM_URL, DTM_GRPC, TEST_MYSQL_URL, TEST_REDIS_URL, XDG_CACHE_HOME } = process.env
   return {
     dtmUrl: given(DTM_URL),
+    dtmGrpc: given(DTM_GRPC),
     mysqlUrl: given(TEST_MYSQL_URL),
     redisUrl: given(TEST_REDIS_URL),
     programs: positionals,

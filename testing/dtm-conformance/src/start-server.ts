@@ -10,6 +10,7 @@ const READY_MS_MAX = 20_000
 
 export interface Server {
   readonly dtmUrl: string
+  readonly dtmGrpcUrl: string
   stop(): Promise<void>
 }
 
@@ -20,8 +21,7 @@ export async function startServer(folder: string, storeUrl: string | undefined):
     '--ready-json',
     '--port',
     '0',
-    '--dtm-port',
-    '0',
+    ...['--dtm-port', '0', '--dtm-grpc-port', '0'],
     '--log-level',
     'warn',
     '--accept-new-kinds',
@@ -34,11 +34,11 @@ export async function startServer(folder: string, storeUrl: string | undefined):
   const { stdout } = child
   assert(stdout !== null, 'the server has no output')
   const exited = once(child, 'exit')
-  const ready = new Promise<string>((resolve, reject) => {
+  const ready = new Promise<Omit<Server, 'stop'>>((resolve, reject) => {
     // Read to the end, so that the pipe never fills.
     createInterface({ input: stdout }).on('line', (line) => {
-      const url = readDtmUrl(line)
-      if (url !== undefined) resolve(url)
+      const urls = readUrls(line)
+      if (urls !== undefined) resolve(urls)
       else process.stderr.write(`${line}\n`)
     })
     exited.then(([code]) => reject(new Error(`the server has ended: ${code}`)), reject)
@@ -52,17 +52,17 @@ export async function startServer(folder: string, storeUrl: string | undefined):
     await exited
   }
   try {
-    return { dtmUrl: await ready, stop }
+    return { ...(await ready), stop }
   } catch (error: unknown) {
     await stop()
     throw error
   }
 }
 
-function readDtmUrl(line: string): string | undefined {
+function readUrls(line: string): Omit<Server, 'stop'> | undefined {
   try {
-    const { dtmUrl } = JSON.parse(line) as { readonly dtmUrl?: unknown }
-    return typeof dtmUrl === 'string' ? dtmUrl : undefined
+    const { dtmUrl, dtmGrpcUrl } = JSON.parse(line) as Partial<Readonly<Record<string, unknown>>>
+    return typeof dtmUrl === 'string' && typeof dtmGrpcUrl === 'string' ? { dtmUrl, dtmGrpcUrl } : undefined
   } catch {
     return undefined
   }

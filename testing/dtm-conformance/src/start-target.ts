@@ -10,6 +10,8 @@ export interface Target {
   readonly name: string
   /** Ends in /api/dtmsvr. */
   readonly url: string
+  /** The host and the port of its gRPC API. */
+  readonly grpc: string
   readonly stop: () => Promise<void>
 }
 
@@ -25,6 +27,7 @@ export async function startTarget(store: StoreName, databases: Databases): Promi
   return {
     name: store,
     url: `${server.dtmUrl}/api/dtmsvr`,
+    grpc: server.dtmGrpcUrl.replace('grpc://', ''),
     stop: async () => {
       await server.stop()
       await rm(folder, { recursive: true, force: true })
@@ -44,9 +47,13 @@ async function findPlace(store: StoreName, { mysqlUrl, redisUrl }: Databases): P
   }
 }
 
+/** DTM's own port for gRPC. */
+const DTM_GRPC_PORT = 36_790
+
 /** A target that another program has started and will stop. */
-export function runningTarget(url: string): Target {
-  return { name: new URL(url).host, url, stop: async () => undefined }
+export function runningTarget(url: string, grpc: string | undefined): Target {
+  const { host, hostname } = new URL(url)
+  return { name: host, url, grpc: grpc ?? `${hostname}:${DTM_GRPC_PORT}`, stop: async () => undefined }
 }
 
 /** A fresh database on that server; its URL. `name` is one of ours, not quoted. */

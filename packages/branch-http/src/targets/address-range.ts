@@ -15,7 +15,7 @@ export interface AddressRange {
   readonly addresses: BlockList
 }
 
-const RANGE = /^(https?:)\/\/(\[[0-9a-f:]+\]|[\d.]+)\/(\d{1,3})(?::(\*|\d{1,5}))?$/i
+const RANGE = /^(https?:|grpcs?:)\/\/(\[[0-9a-f:]+\]|[\d.]+)\/(\d{1,3})(?::(\*|\d{1,5}))?$/i
 const DEFAULT_PORTS = new Map([
   ['http:', 80],
   ['https:', 443],
@@ -36,6 +36,7 @@ export function parseAddressRange(text: string): AddressRange | string | undefin
   if (classifyAddress(network) === 'never') return 'names an address that is never called'
   if (!isPrivate(network, prefixLength))
     return 'must be a range of private addresses, and no wider than theirs'
+  if (port === '' && protocol.startsWith('grpc')) return 'must have a port, or * for every port'
   if (/\d/.test(port) && (Number(port) === 0 || Number(port) > PORT_MAX)) return 'has a port that is none'
   return {
     type: 'range',

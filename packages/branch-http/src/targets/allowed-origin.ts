@@ -1,8 +1,9 @@
+import { isGrpcUrl } from '@counterstep/protocol'
 import { type AddressRange, containsAddress, EVERY_PORT, parseAddressRange } from './address-range.ts'
 import { classifyHost, removeBrackets } from './host.ts'
 import { type Parsed, splitList } from './list.ts'
 import { isPublicSuffix } from './public-suffix.ts'
-import { readHttpUrl } from './target-url.ts'
+import { readGrpcUrl, readHttpUrl, toOrigin } from './target-url.ts'
 
 /**
  * Name servers of these suffixes answer `10-0-0-1.SUFFIX`, and most of them `10-0-0-1.anything.SUFFIX` too, with the
@@ -63,10 +64,10 @@ export function parseAllowedOrigin(text: string): AllowedOrigin | string {
 function parseOrigin(text: string): AllowedOrigin | string {
   if (text.endsWith(':*'))
     return 'may have every port only for a range of private addresses, as in http://10.0.0.0/8:*'
-  const isWildcard = /^https?:\/\/\*\./i.test(text)
+  const isWildcard = /^(?:https?|grpcs?):\/\/\*\./i.test(text)
   const url = readOrigin(isWildcard ? text.replace('*.', 'any.') : text)
   if (typeof url === 'string') return url
-  if (!isWildcard) return { type: 'exact', origin: url.origin, hostname: removeBrackets(url.hostname) }
+  if (!isWildcard) return { type: 'exact', origin: toOrigin(url), hostname: removeBrackets(url.hostname) }
   const suffix = url.hostname.slice('any'.length)
   // `*.com` and `*.co.uk` would list half the world.
   if (suffix.split('.').length < 3) return 'must have at least two labels after its *'
@@ -80,6 +81,7 @@ function parseOrigin(text: string): AllowedOrigin | string {
 export function readOrigin(text: string): URL | string {
   if (text.includes('*')) return 'may have one * only, as the first label of its host'
   if (text.includes('#') || text.includes('\\')) return 'must be an origin: http(s)://HOST[:PORT]'
+  if (isGrpcUrl(text)) return readGrpcOrigin(text)
   const url = readHttpUrl(text)
   if (!(url instanceof URL)) return url.message.replace(', or SERVICE:/PATH', '')
   if (url.pathname !== '/' || url.search !== '' || text.endsWith('?'))
@@ -87,8 +89,15 @@ export function readOrigin(text: string): URL | string {
   return classifyHost(url.hostname) === 'never' ? 'names an address that is never called' : url
 }
 
+/** A service over gRPC has no usual port, so its origin always names one. */
+function readGrpcOrigin(text: string): URL | string {
+  const url = readGrpcUrl(`${text.replace(/\/$/, '')}/any.Service/Method`)
+  if (!(url instanceof URL)) return 'must be an origin: grpc://HOST:PORT or grpcs://HOST:PORT'
+  return classifyHost(url.hostname) === 'never' ? 'names an address that is never called' : url
+}
+
 export function matchesOrigin(rule: AllowedOrigin, url: URL): boolean {
-  if (rule.type === 'exact') return rule.origin === url.origin
+  if (rule.type === 'exact') return rule.origin === toOrigin(url)
   const isItsPort = rule.port === url.port || rule.port === EVERY_PORT
   return rule.protocol === url.protocol && isItsPort && matchesHost(rule, removeBrackets(url.hostname))
 }

@@ -1,4 +1,5 @@
 import type { TargetPolicy, TargetRules } from './target-policy.ts'
+import { toOrigin } from './target-url.ts'
 
 /**
  * Makes a function that finds the origin of a branch URL in one spelling, so that a named service and its origin count as
@@ -9,7 +10,7 @@ export function createOriginFinder(
 ): (url: string) => string | undefined {
   return function findOrigin(url) {
     const resolved = policy.resolve(url)
-    return resolved instanceof URL ? resolved.origin : undefined
+    return resolved instanceof URL ? toOrigin(resolved) : undefined
   }
 }
 

@@ -33,7 +33,19 @@ export function parseEndpoint(name: string, text: string): NamedService | string
 
 const NAME = /^[a-z][a-z0-9-]{0,62}$/
 /** These are schemes of URLs or words of DTM's dialect. A service with such a name would change the meaning of a URL. */
-const TAKEN = new Set(['http', 'https', 'ws', 'wss', 'ftp', 'file', 'grpc', 'topic', 'data', 'javascript'])
+const TAKEN = new Set([
+  'http',
+  'https',
+  'ws',
+  'wss',
+  'ftp',
+  'file',
+  'grpc',
+  'grpcs',
+  'topic',
+  'data',
+  'javascript',
+])
 
 /** Reads a list such as `bank=http://bank.internal:8080,ledger=https://ledger.example/api`. */
 export function parseServices(text: string): Parsed<readonly NamedService[]> {

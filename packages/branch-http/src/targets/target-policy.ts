@@ -1,4 +1,4 @@
-import { findUrlFault } from '@counterstep/protocol'
+import { findUrlFault, isGrpcUrl } from '@counterstep/protocol'
 import { type AddressClass, classifyAddress } from './address-class.ts'
 import type { AddressRange } from './address-range.ts'
 import { type AllowedOrigin, matchesHost, matchesOrigin } from './allowed-origin.ts'
@@ -17,7 +17,7 @@ export interface TargetRules {
 
 /** Decides where branch calls may go. It is asked at submit, again at the call, and for each connection. */
 export interface TargetPolicy {
-  /** Returns undefined if the URL may be called. It remembers URLs that it has checked. */
+  /** Returns undefined if the URL may be called over HTTP. It remembers URLs that it has checked. */
   check(url: string): Refusal | undefined
   /** Returns the URL that is called for a URL as it was stored. */
   resolve(url: string): URL | Refusal
@@ -25,6 +25,15 @@ export interface TargetPolicy {
   mayReach(hostname: string, address: string): boolean
   /** Tells whether a URL is called without the identity of the call in its query. Absent: none is. */
   isWhole?(url: string): boolean
+}
+
+/** It is made of the rules of a configuration. */
+export interface RuledTargetPolicy extends TargetPolicy {
+  /**
+   * Returns the URL to store for a branch over gRPC that is written as `HOST:PORT/PACKAGE.SERVICE/METHOD`: `grpc://…`, or
+   * `grpcs://…` where only TLS is allowed.
+   */
+  checkGrpc(target: string): string | Refusal
 }
 
 const REMEMBERED_MAX = 1_000
@@ -38,16 +47,16 @@ const LOOPBACK: readonly AddressClass[] = ['loopback']
 const ALL: readonly AddressClass[] = ['loopback', ...LISTED]
 
 /** Returns the policy for development, which allows this machine and nothing else. */
-export function loopbackTargets(): TargetPolicy {
+export function loopbackTargets(): RuledTargetPolicy {
   return targetPolicy({ services: [], allowed: [], others: 'loopback', isLocal: true })
 }
 
 /** `classify` stands in for the table of addresses where a test cannot dial the real ones. */
-export function targetPolicy(rules: TargetRules, classify = classifyAddress): TargetPolicy {
+export function targetPolicy(rules: TargetRules, classify = classifyAddress): RuledTargetPolicy {
   return new RuledPolicy(rules, classify)
 }
 
-class RuledPolicy implements TargetPolicy {
+class RuledPolicy implements RuledTargetPolicy {
   readonly #rules: TargetRules
   readonly #services: ReadonlyMap<string, NamedService>
   readonly #classify: (address: string) => AddressClass
@@ -65,11 +74,19 @@ class RuledPolicy implements TargetPolicy {
 
   check(url: string): Refusal | undefined {
     if (this.#good.has(url)) return undefined
+    if (isGrpcUrl(url)) return refuseInvalid('must be an absolute http or https URL, or SERVICE:/PATH')
     const resolved = this.isWhole(url) ? NO_SERVICE : (refuseNotation(url) ?? this.resolve(url))
     if (!(resolved instanceof URL)) return resolved
     if (this.#good.size >= REMEMBERED_MAX) this.#good.clear()
     this.#good.add(url)
     return undefined
+  }
+
+  checkGrpc(target: string): string | Refusal {
+    const open = this.resolve(`grpc://${target}`)
+    if (open instanceof URL) return open.href
+    const secure = this.resolve(`grpcs://${target}`)
+    return secure instanceof URL ? secure.href : open
   }
 
   resolve(text: string): URL | Refusal {
@@ -111,7 +128,8 @@ class RuledPolicy implements TargetPolicy {
     const reach = listed ?? toUnlistedReach(this.#rules)
     if (own !== undefined && !reach.includes(own))
       return refuseNotAllowed('names an address that may not be called')
-    if (listed !== undefined || isLocal || url.protocol === 'https:') return undefined
+    const isSecure = url.protocol === 'https:' || url.protocol === 'grpcs:'
+    if (listed !== undefined || isLocal || isSecure) return undefined
     return refuseNotAllowed('must be https: plain http only for listed origins')
   }
 

@@ -1,3 +1,5 @@
+import { isGrpcUrl, readGrpcTarget, withoutGrpcScheme } from '@counterstep/protocol'
+
 /** Says why a URL must not be called. The message never repeats the URL, which may hold a secret. */
 export interface Refusal {
   readonly code: 'SAGA_URL_INVALID' | 'SAGA_TARGET_NOT_ALLOWED'
@@ -31,6 +33,7 @@ export function refuseNotation(text: string): Refusal | undefined {
 export function readTargetUrl(text: string): URL | ServiceUrl | Refusal {
   const [, service, rest] = SERVICE_URL.exec(text) ?? []
   if (service !== undefined && rest !== undefined && !/^https?$/.test(service)) return { service, rest }
+  if (isGrpcUrl(text)) return readGrpcUrl(text)
   return readHttpUrl(text)
 }
 
@@ -46,6 +49,25 @@ export function readHttpUrl(text: string): URL | Refusal {
     return refuseInvalid('must have its host in the usual notation')
   if (url.hostname.endsWith('.')) return refuseInvalid('must not have a dot at the end of its host')
   return url
+}
+
+const PORT_MAX = 65_535
+
+/** Reads a URL such as `grpc://bank:58080/bank.Bank/Debit`. With the scheme `grpcs` it is called by TLS. */
+export function readGrpcUrl(text: string): URL | Refusal {
+  const target = isGrpcUrl(text) ? readGrpcTarget(withoutGrpcScheme(text)) : undefined
+  if (target === undefined) return refuseInvalid('must be HOST:PORT/PACKAGE.SERVICE/METHOD')
+  const { host, port, path } = target
+  if (Number(port) === 0 || Number(port) > PORT_MAX) return refuseInvalid('has a port that is none')
+  // A URL of this scheme keeps its host as it is written, so the host is read as one of http.
+  const read = readHttpUrl(`http://${host}/`)
+  const scheme = text.slice(0, text.indexOf(':'))
+  return read instanceof URL ? new URL(`${scheme}://${read.hostname}:${Number(port)}${path}`) : read
+}
+
+/** Returns scheme, host and port. For a scheme that it does not know, a URL says that its origin is `null`. */
+export function toOrigin({ origin, protocol, host }: URL): string {
+  return origin === 'null' ? `${protocol}//${host}` : origin
 }
 
 export function refuseInvalid(message: string): Refusal {

@@ -7,6 +7,8 @@ export interface Urls {
   readonly consoleUrl?: string
   /** This is the URL of DTM's HTTP API, if it is on. */
   readonly dtmUrl?: string
+  /** This is where DTM's gRPC API is, if it is on. */
+  readonly dtmGrpcUrl?: string
 }
 
 export type ToSupervisor =

@@ -17,6 +17,7 @@ const LOOK_EVERY_MS = 20
  */
 export class Retirement {
   readonly #servers: Server[] = []
+  readonly #drains: (() => void)[] = []
   #isBegun = false
 
   /** It has to be called before the app listens. */
@@ -32,11 +33,17 @@ export class Retirement {
     this.#servers.push(...servers)
   }
 
+  /** It is called when the retirement begins, for connections that no answer ends. */
+  onBegin(drain: () => void): void {
+    this.#drains.push(drain)
+  }
+
   /** Resolves when no connection is left, or its time is over. */
   async begin(): Promise<void> {
     this.#isBegun = true
     // An HTTP server's own close would end idle connections at once, and with them what is on its way there.
     for (const server of this.#servers) Server.prototype.close.call(server)
+    for (const drain of this.#drains) drain()
     const endAt = performance.now() + CONNECTIONS_MS_MAX
     while ((await this.#countConnections()) > 0 && performance.now() < endAt) await delay(LOOK_EVERY_MS)
     // A request on one of these would be refused, now that the stop begins.

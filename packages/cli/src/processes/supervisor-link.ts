@@ -33,12 +33,13 @@ export class SupervisorLink {
     })
   }
 
-  tellReady({ url, dtmUrl, consoleUrl }: Urls): void {
+  tellReady({ url, dtmUrl, dtmGrpcUrl, consoleUrl }: Urls): void {
     this.#send({
       type: 'ready',
       urls: {
         url,
         ...(dtmUrl === undefined ? {} : { dtmUrl }),
+        ...(dtmGrpcUrl === undefined ? {} : { dtmGrpcUrl }),
         ...(consoleUrl === undefined ? {} : { consoleUrl }),
       },
     })

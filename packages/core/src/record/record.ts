@@ -60,7 +60,8 @@ export const FORMAT = 9
  * values, and the fourth one waits and roles. The fifth one has what operators commanded: older code would drop the trail
  * with its next save, call what is paused, and send the old request in place of an edited one. The sixth
  * one has workflows, the seventh one their later generations: older code would give slots a second time. The eighth one has XA. The
- * ninth one has recorded workflows, and calls by JSON-RPC: older code would take the error within an answer for success.
+ * ninth one has recorded workflows, calls over gRPC and calls by JSON-RPC: older code would take the error within an answer for
+ * success.
  */
 export function toFormat({
   definition,
@@ -69,7 +70,8 @@ export function toFormat({
   plan,
 }: Pick<Transaction, 'definition' | 'trail'> &
   Partial<Pick<WorkflowTransaction, 'generation' | 'plan'>>): number {
-  if (definition.jsonRpc === true || definition.kind === 'recorded') return 9
+  const { callsGrpc, jsonRpc, kind } = definition
+  if (kind === 'recorded' || callsGrpc === true || jsonRpc === true) return 9
   if (definition.kind === 'workflow')
     return generation === undefined && plan?.continueWith === undefined ? 6 : 7
   if (definition.kind === 'xa') return 8

@@ -18,6 +18,12 @@ import { isWellFormed, utf8Length } from './utf8-length.ts'
 /** Checks a URL. Undefined: it may be called. The host parses URLs and has the policy on targets. */
 export type CheckUrl = (url: string) => UrlRefusal | undefined
 
+/**
+ * Checks a branch over gRPC that is written as HOST:PORT/PACKAGE.SERVICE/METHOD, and returns the URL to store: it has a scheme, by
+ * which the call is made.
+ */
+export type CheckGrpc = (target: string) => string | UrlRefusal
+
 export interface UrlRefusal {
   readonly code: 'SAGA_URL_INVALID' | 'SAGA_TARGET_NOT_ALLOWED'
   /** The message leaves the URL out, because it may have a secret. */

@@ -18,10 +18,10 @@ export async function prepareWorkflow(request: DtmRequest, deps: CommandDeps): P
   if (request.trans_type !== 'workflow')
     throw refuse(`not a workflow, but of the type: ${cutRepeated(request.trans_type)}`)
   const gid = readGid(request.gid)
-  const { engine, checkUrl, takeBytes, trace, caller } = deps
+  const { engine, takeBytes, trace, caller } = deps
   const stored = await engine.showWhole(gid, caller)
   if (stored !== undefined) return answerStored(stored)
-  const definition = buildRecordedDefinition(request, checkUrl)
+  const definition = buildRecordedDefinition(request, deps)
   try {
     await engine.accept(buildSubmission(gid, request, definition, randomUUID()), { takeBytes, trace })
   } catch (error: unknown) {

@@ -35,9 +35,9 @@ export async function prepare(request: DtmRequest, deps: CommandDeps): Promise<A
 async function buildPreparedDefinition(request: DtmRequest, context: MessageContext): Promise<Definition> {
   switch (readKind(request.trans_type)) {
     case 'tcc':
-      return buildTccDefinition(request)
+      return buildTccDefinition(request, context)
     case 'xa':
-      return buildXaDefinition(request)
+      return buildXaDefinition(request, context)
     case 'message':
       return await buildMessageDefinition(request, 'prepared', context)
     case 'saga':

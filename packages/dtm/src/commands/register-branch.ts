@@ -1,5 +1,6 @@
 import { type Gid, isCounterstepError, isGid } from '@counterstep/protocol'
 import { readNote } from '../definition/note.ts'
+import type { Payload } from '../definition/payload.ts'
 import { readStepRecord } from '../definition/step-record.ts'
 import { buildTccBranch, buildXaBranch } from '../definition/two-phase-definition.ts'
 import { type Answer, answerFailure, refuse, SUCCESS } from '../wire/answer.ts'
@@ -14,10 +15,12 @@ import type { CommandDeps } from './deps.ts'
  */
 export async function registerBranch(
   registration: Registration,
-  { engine, checkUrl, caller }: CommandDeps,
+  deps: CommandDeps,
+  payload?: Payload,
 ): Promise<Answer> {
+  const { engine, checkUrl, checkGrpc, caller } = deps
   const { trans_type = '' } = registration
-  if (trans_type === 'workflow') return await storeStep(registration, engine, caller)
+  if (trans_type === 'workflow') return await storeStep(registration, payload, deps)
   if (trans_type !== 'tcc' && trans_type !== 'xa')
     throw refuse(`unknow trans type: ${cutRepeated(trans_type)}`)
   const gid = stripGid(registration.gid ?? '')
@@ -25,11 +28,11 @@ export async function registerBranch(
   if (!isGid(gid) || stored?.kind !== trans_type || stored.status !== 'prepared')
     return answerNotPrepared(gid)
   const { contentType = 'application/json', protocol = 'http' } = readNote(stored.definition) ?? {}
-  const rules = { checkUrl, protocol }
+  const rules = { checkUrl, checkGrpc, protocol }
   const branch =
     trans_type === 'xa'
       ? buildXaBranch(registration, rules)
-      : buildTccBranch(registration, contentType, rules)
+      : buildTccBranch(registration, contentType, { ...rules, payload })
   return await answerRegistration(gid, () => engine.addBranch(gid, branch, caller))
 }
 
@@ -55,11 +58,11 @@ async function answerRegistration(gid: Gid, register: () => Promise<unknown>): P
 /** Stores a step that the client of a workflow has done. The same again is a success, and another one of its name is refused. */
 async function storeStep(
   registration: Registration,
-  engine: CommandDeps['engine'],
-  caller: string | undefined,
+  payload: Payload | undefined,
+  { engine, caller }: CommandDeps,
 ): Promise<Answer> {
   const gid = stripGid(registration.gid ?? '')
-  const record = readStepRecord(registration)
+  const record = readStepRecord(registration, payload)
   if (!isGid(gid)) return answerNotPrepared(gid)
   return await answerRegistration(gid, () => engine.addRecord(gid, record, caller))
 }

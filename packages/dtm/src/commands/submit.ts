@@ -110,11 +110,11 @@ function buildDefinition(
 ): Definition | Promise<Definition> {
   switch (kind) {
     case 'saga':
-      return buildSagaDefinition(request, context.checkUrl)
+      return buildSagaDefinition(request, context)
     case 'tcc':
-      return buildTccDefinition(request)
+      return buildTccDefinition(request, context)
     case 'xa':
-      return buildXaDefinition(request)
+      return buildXaDefinition(request, context)
     case 'message':
       return buildMessageDefinition(request, 'submitted', context)
   }

@@ -36,16 +36,23 @@ describe('the policy of retries', () => {
   ] as const
   for (const [options, policy] of POLICIES) {
     it(`The retry policy of ${JSON.stringify(options)} is capped and drawn`, () => {
-      expect(buildSagaDefinition(request(options), check).retry).toEqual({ ...policy, factor: 2, jitter: 1 })
+      expect(buildSagaDefinition(request(options), { checkUrl: check }).retry).toEqual({
+        ...policy,
+        factor: 2,
+        jitter: 1,
+      })
     })
   }
 })
 
 describe('the spans', () => {
   it("The time spans are DTM's own where the request names none", async () => {
-    expect(buildSagaDefinition(request(), check)).toMatchObject({ timeoutMs: 3_000, wordsCount: true })
-    expect(buildSagaDefinition(request(), check)).not.toHaveProperty('deadlineMs')
-    expect(buildTccDefinition(request())).toMatchObject({ deadlineMs: 35_000 })
+    expect(buildSagaDefinition(request(), { checkUrl: check })).toMatchObject({
+      timeoutMs: 3_000,
+      wordsCount: true,
+    })
+    expect(buildSagaDefinition(request(), { checkUrl: check })).not.toHaveProperty('deadlineMs')
+    expect(buildTccDefinition(request(), { checkUrl: check })).toMatchObject({ deadlineMs: 35_000 })
     const message = await buildMessageDefinition(request(), 'prepared', {
       checkUrl: check,
       findSubscribers: async () => [],
@@ -55,7 +62,7 @@ describe('the spans', () => {
 
   it('The time spans are those of the request', async () => {
     const options = { request_timeout: 7, timeout_to_fail: 9, custom_data: '{"delay":5}' }
-    expect(buildSagaDefinition(request(options), check)).toMatchObject({
+    expect(buildSagaDefinition(request(options), { checkUrl: check })).toMatchObject({
       timeoutMs: 7_000,
       deadlineMs: 9_000,
     })
@@ -69,19 +76,23 @@ describe('the spans', () => {
   })
 
   it('A time span is refused that is longer than a transaction is kept', () => {
-    expect(() => buildTccDefinition(request({ timeout_to_fail: 31 * 86_400 }))).toThrow(AnsweredError)
+    expect(() => buildTccDefinition(request({ timeout_to_fail: 31 * 86_400 }), { checkUrl: check })).toThrow(
+      AnsweredError,
+    )
   })
 })
 
 describe('the order of a saga', () => {
   const after = (custom_data: string) =>
-    buildSagaDefinition(request({ custom_data }), check).branches.map((branch) => branch.after)
+    buildSagaDefinition(request({ custom_data }), { checkUrl: check }).branches.map((branch) => branch.after)
 
   it('The steps of a saga run one after the other unless custom_data says concurrent', () => {
     expect(after('')).toEqual([[], [0], [1]])
     expect(after('{"concurrent":false,"orders":{"0":[2]}}')).toEqual([[], [0], [1]])
     expect(
-      buildSagaDefinition(request({ concurrent: true }), check).branches.map((branch) => branch.after),
+      buildSagaDefinition(request({ concurrent: true }), { checkUrl: check }).branches.map(
+        (branch) => branch.after,
+      ),
     ).toEqual([[], [0], [1]])
   })
 
@@ -99,7 +110,9 @@ describe('the order of a saga', () => {
 describe('the branches', () => {
   it("Branches are called with the headers of the request, which win over DTM's own", () => {
     const headers = { 'X-A': 'a', 'content-TYPE': 'text/plain' }
-    expect(buildSagaDefinition(request({ branch_headers: headers }), check).branches[0]).toMatchObject({
+    expect(
+      buildSagaDefinition(request({ branch_headers: headers }), { checkUrl: check }).branches[0],
+    ).toMatchObject({
       contentType: 'text/plain',
       headers: { 'x-a': 'a', accept: 'text/plain' },
     })
@@ -108,7 +121,9 @@ describe('the branches', () => {
   const BAD_HEADERS = [{ 'a b': '1' }, { a: 'x\r\nb: y' }, { Host: 'x' }, { Cookie: 'x' }, { 'Proxy-X': 'x' }]
   for (const branch_headers of BAD_HEADERS) {
     it(`Branches are refused with the headers ${JSON.stringify(branch_headers)}`, () => {
-      expect(() => buildSagaDefinition(request({ branch_headers }), check)).toThrow(AnsweredError)
+      expect(() => buildSagaDefinition(request({ branch_headers }), { checkUrl: check })).toThrow(
+        AnsweredError,
+      )
     })
   }
 
@@ -121,7 +136,9 @@ describe('the branches', () => {
   ]
   for (const action of BAD_URLS) {
     it(`Branches are refused with the URL ${action.slice(0, 40)}`, () => {
-      expect(() => buildSagaDefinition(request({ steps: [{ action }] }), check)).toThrow(AnsweredError)
+      expect(() => buildSagaDefinition(request({ steps: [{ action }] }), { checkUrl: check })).toThrow(
+        AnsweredError,
+      )
     })
   }
 
@@ -159,9 +176,9 @@ describe('the branches', () => {
       const steps = Array.from({ length: count }, () => ({ action: URL }))
       return request({ steps, payloads: steps.map(() => '') })
     }
-    const ids = buildSagaDefinition(many(100), check).branches.map(({ id }) => id)
+    const ids = buildSagaDefinition(many(100), { checkUrl: check }).branches.map(({ id }) => id)
     expect([ids[0], ids[98], ids[99]]).toEqual(['01', '99', '100'])
-    expect(() => buildSagaDefinition(many(101), check)).toThrow(AnsweredError)
+    expect(() => buildSagaDefinition(many(101), { checkUrl: check })).toThrow(AnsweredError)
   })
 })
 
@@ -190,18 +207,23 @@ describe('the note', () => {
       isStepless: true,
     }
     for (const note of [usual, unusual])
-      expect(readNote({ ...buildTccDefinition(request()), note: writeNote(note) })).toEqual(note)
+      expect(
+        readNote({ ...buildTccDefinition(request(), { checkUrl: check }), note: writeNote(note) }),
+      ).toEqual(note)
   })
 
   it('A note of another HTTP API is not read as one of DTM', () => {
-    expect(readNote({ ...buildTccDefinition(request()), note: 'other {}' })).toBeUndefined()
-    expect(readNote(buildTccDefinition(request()))).toBeUndefined()
+    expect(
+      readNote({ ...buildTccDefinition(request(), { checkUrl: check }), note: 'other {}' }),
+    ).toBeUndefined()
+    expect(readNote(buildTccDefinition(request(), { checkUrl: check }))).toBeUndefined()
   })
 })
 
 describe('the content of a submission', () => {
   const toContent = (more: object, ticket = 't') =>
-    buildSubmission('g' as never, request(more), buildSagaDefinition(request(), check), ticket).content
+    buildSubmission('g' as never, request(more), buildSagaDefinition(request(), { checkUrl: check }), ticket)
+      .content
 
   it('The content of a submission is the same when only the way of asking differs', () => {
     expect(toContent({ wait_result: true, status: 'succeed' })).toBe(toContent({}))

@@ -1,5 +1,5 @@
-import type { CheckUrl, MessageBranch, MessageDefinition } from '@counterstep/core'
-import { BODY_BYTES_MAX, BRANCHES_MAX, DEADLINE_MS_MAX, DELAY_MS_MAX } from '@counterstep/protocol'
+import type { CheckGrpc, CheckUrl, MessageBranch, MessageDefinition } from '@counterstep/core'
+import { BODY_BYTES_MAX, BRANCHES_MAX, DEADLINE_MS_MAX, DELAY_MS_MAX, isGrpcUrl } from '@counterstep/protocol'
 import { refuse, refuseUnprocessable } from '../wire/answer.ts'
 import type { DtmRequest } from '../wire/read-request.ts'
 import { type BranchHeaders, readBranchHeaders } from './branch-headers.ts'
@@ -8,12 +8,14 @@ import { readBareUrl, readBranchUrl } from './branch-url.ts'
 import { buildCommonDefinition, TIMEOUT_TO_FAIL_S } from './common-definition.ts'
 import { readDelayS } from './custom-data.ts'
 import { NO_BRANCH } from './no-branch.ts'
-import { readPayloads } from './payload.ts'
+import { buildContent, readPayloads } from './payload.ts'
 import { toSpanMs } from './to-span-ms.ts'
 
 /** A message depends on these parts besides its request. */
 export interface MessageContext {
   readonly checkUrl: CheckUrl
+  /** Absent: no branch may be called over gRPC. */
+  readonly checkGrpc?: CheckGrpc | undefined
   readonly findSubscribers: FindSubscribers
   /** If it is true, branch ids have no `-`, and those of a topic have a dot in its place. It is false by default. */
   readonly plainIds?: boolean
@@ -38,10 +40,14 @@ export async function buildMessageDefinition(
   const branchHeaders = readBranchHeaders(request.branch_headers)
   const url = readBareUrl(request.query_prepared, { ...context, protocol: request.protocol })
   const afterMs = toSpanMs('timeout_to_fail', seconds, DEADLINE_MS_MAX)
+  const branches = await buildBranches(request, branchHeaders, context)
+  const checkUrls = phase === 'prepared' ? [url] : []
+  const callsGrpc = [...branches.map(({ action }) => action), ...checkUrls].some(isGrpcUrl)
   return {
     kind: 'message',
     ...buildCommonDefinition(request),
-    branches: await buildBranches(request, branchHeaders, context),
+    ...(callsGrpc ? { callsGrpc } : {}),
+    branches,
     concurrent: request.concurrent,
     ...(delayMs === 0 ? {} : { delayMs }),
     ...(phase === 'prepared' ? { check: { url, afterMs, headers: branchHeaders.headers } } : {}),
@@ -51,20 +57,21 @@ export async function buildMessageDefinition(
 async function buildBranches(
   request: DtmRequest,
   { headers, contentType }: BranchHeaders,
-  { checkUrl, findSubscribers, plainIds = false }: MessageContext,
+  { checkUrl, checkGrpc, findSubscribers, plainIds = false }: MessageContext,
 ): Promise<readonly MessageBranch[]> {
-  const payloads = readPayloads(request, contentType)
-  const rules = { checkUrl, protocol: request.protocol }
+  const payloads = readPayloads(request)
+  const rules = { checkUrl, checkGrpc, protocol: request.protocol }
   const branches: MessageBranch[] = []
-  for (const [step, { action = '' }] of request.steps.entries()) {
+  for (const [step, payload] of payloads.entries()) {
+    const { action = '' } = request.steps[step] ?? {}
     const urls = action.startsWith(TOPIC) ? await findSubscribers(action.slice(TOPIC.length)) : [action]
     if (urls.length === 0) throw refuse('topic not found')
-    for (const [subscriber, url] of urls.entries()) {
+    for (const [subscriber, given] of urls.entries()) {
+      const url = readBranchUrl(given, rules)
       branches.push({
         id: urls.length === 1 ? buildBranchId(step) : buildBranchId(step, subscriber, plainIds ? '.' : '-'),
-        action: readBranchUrl(url, payloads[step] ?? '', rules),
-        body: payloads[step] ?? '',
-        contentType,
+        action: url,
+        ...buildContent(payload, [url], { contentType, protocol: request.protocol }),
         headers,
       })
     }

@@ -1,38 +1,42 @@
-import type { CheckUrl, SagaDefinition } from '@counterstep/core'
-import { DEADLINE_MS_MAX } from '@counterstep/protocol'
+import type { SagaDefinition } from '@counterstep/core'
+import { DEADLINE_MS_MAX, isGrpcUrl } from '@counterstep/protocol'
 import { refuse } from '../wire/answer.ts'
 import type { DtmRequest } from '../wire/read-request.ts'
 import { readBranchHeaders } from './branch-headers.ts'
 import { buildBranchId } from './branch-id.ts'
-import { readBranchUrl } from './branch-url.ts'
+import { readBranchUrl, type UrlRules } from './branch-url.ts'
 import { buildCommonDefinition } from './common-definition.ts'
 import { readSagaOrder, type SagaOrder } from './custom-data.ts'
 import { NO_BRANCH } from './no-branch.ts'
-import { readPayloads } from './payload.ts'
+import { buildContent, readPayloads } from './payload.ts'
 import { toSpanMs } from './to-span-ms.ts'
 
 /** Builds the definition of a saga. Throws AnsweredError for a saga that cannot run. */
-export function buildSagaDefinition(request: DtmRequest, checkUrl: CheckUrl): SagaDefinition {
+export function buildSagaDefinition(request: DtmRequest, checks: Omit<UrlRules, 'protocol'>): SagaDefinition {
   const order = readSagaOrder(request.custom_data)
   const count = request.steps.length
   const { headers, contentType } = readBranchHeaders(request.branch_headers)
   // This bounds the number of steps, so it comes before their order is checked.
-  const payloads = readPayloads(request, contentType)
+  const payloads = readPayloads(request)
   if (order.concurrent) refuseBadOrder(order, count)
-  const rules = { checkUrl, protocol: request.protocol }
-  const branches = request.steps.map(({ action = '', compensate = '' }, step) => ({
-    id: buildBranchId(step),
-    action: readBranchUrl(action, payloads[step] ?? '', rules),
-    compensation: readBranchUrl(compensate, payloads[step] ?? '', rules),
-    body: payloads[step] ?? '',
-    contentType,
-    headers,
-    after: findPredecessors(order, step),
-  }))
+  const rules = { ...checks, protocol: request.protocol }
+  const branches = payloads.map((payload, step) => {
+    const { action = '', compensate = '' } = request.steps[step] ?? {}
+    const urls = { action: readBranchUrl(action, rules), compensation: readBranchUrl(compensate, rules) }
+    return {
+      id: buildBranchId(step),
+      ...urls,
+      ...buildContent(payload, Object.values(urls), { contentType, protocol: request.protocol }),
+      headers,
+      after: findPredecessors(order, step),
+    }
+  })
+  const callsGrpc = branches.some(({ action, compensation }) => [action, compensation].some(isGrpcUrl))
   const { timeout_to_fail } = request
   return {
     kind: 'saga',
     ...buildCommonDefinition(request),
+    ...(callsGrpc ? { callsGrpc } : {}),
     branches: branches.length === 0 ? [{ ...NO_BRANCH, compensation: '', after: [] }] : branches,
     ...(timeout_to_fail > 0
       ? {

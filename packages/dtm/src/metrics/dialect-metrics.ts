@@ -10,9 +10,9 @@ export class DialectMetrics {
   readonly #transactions = new Map<string, number>()
   readonly #handled = new Map<string, Histogram>()
 
-  countAnswer(api: string, isOk: boolean, seconds: number): void {
-    count(this.#requests, `api="${api}",status="${toWord(isOk)}",type="http"`)
-    getHistogram(this.#durations, `api="${api}",type="http"`).observe(seconds)
+  countAnswer(api: string, isOk: boolean, seconds: number, type: 'http' | 'grpc' = 'http'): void {
+    count(this.#requests, `api="${api}",status="${toWord(isOk)}",type="${type}"`)
+    getHistogram(this.#durations, `api="${api}",type="${type}"`).observe(seconds)
   }
 
   countTransaction(model: string, isOk: boolean, seconds: number): void {

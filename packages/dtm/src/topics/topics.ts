@@ -1,5 +1,6 @@
-import { type CheckUrl, isDocumentKey } from '@counterstep/core'
-import { readUrl } from '../definition/branch-url.ts'
+import { isDocumentKey } from '@counterstep/core'
+import { readGrpcTarget } from '@counterstep/protocol'
+import { GRPC, readBranchUrl, type UrlRules } from '../definition/branch-url.ts'
 import { refuse } from '../wire/answer.ts'
 import type { Subscriber, Topic, TopicStore } from './topic-store.ts'
 
@@ -19,13 +20,13 @@ interface Listed {
 /** Changes topics and looks up their subscribers. An app has one object of this class, which caches the list. */
 export class Topics {
   readonly #store: TopicStore
-  readonly #checkUrl: CheckUrl
+  readonly #checks: Omit<UrlRules, 'protocol'>
   readonly #now: () => number
   #listed: Listed | undefined
 
-  constructor(store: TopicStore, checkUrl: CheckUrl, now: () => number) {
+  constructor(store: TopicStore, checks: Omit<UrlRules, 'protocol'>, now: () => number) {
     this.#store = store
-    this.#checkUrl = checkUrl
+    this.#checks = checks
     this.#now = now
   }
 
@@ -46,8 +47,8 @@ export class Topics {
   subscribe(name: string, url: string, remark: string): Promise<void> {
     requireBoth(name, url)
     if (!isDocumentKey(name)) throw refuse('a topic must be 1–128 characters that can be seen')
-    // A topic has no protocol. Whether its subscribers are called by JSON-RPC is judged when a message comes.
-    readUrl(url, this.#checkUrl)
+    // A topic has no protocol. Whether its subscribers are called by JSON-RPC or gRPC is judged when a message comes.
+    readBranchUrl(url, { ...this.#checks, protocol: readGrpcTarget(url) === undefined ? 'http' : GRPC })
     return this.#change(name, (topic) => {
       const subscribers = topic?.subscribers ?? []
       if (subscribers.some((subscriber) => subscriber.url === url)) throw refuse('this url exists')

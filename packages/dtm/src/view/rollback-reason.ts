@@ -1,5 +1,5 @@
 import type { Definition } from '@counterstep/core'
-import type { TransactionView } from '@counterstep/protocol'
+import { type TransactionView, withoutGrpcScheme } from '@counterstep/protocol'
 
 /** Tells in DTM's words why a transaction was rolled back. Returns undefined if it was not, or if no reason was given. */
 export function findRollbackReason(view: TransactionView, definition: Definition): string | undefined {
@@ -30,5 +30,5 @@ function readDeadlineS(definition: Definition): number {
 function describeBranchFailure({ branches }: TransactionView, branchId: string | undefined): string {
   const op = branches.find(({ id }) => id === branchId)?.ops.find(({ result }) => result === 'failure')
   const answer = op?.answer ?? ''
-  return `url:${op?.url ?? ''} return failed: ${answer.endsWith(' FAILURE') ? answer : `${answer} FAILURE`}`
+  return `url:${withoutGrpcScheme(op?.url ?? '')} return failed: ${answer.endsWith(' FAILURE') ? answer : `${answer} FAILURE`}`
 }

@@ -5,7 +5,15 @@
 import type { BranchTarget, Definition, StepRecord, Transaction } from '@counterstep/core'
 import { getBranchTargets, textHash, toSaga, withoutQuery } from '@counterstep/core'
 import type { ShownWhole } from '@counterstep/engine'
-import { type BranchView, type Op, TRANS_TYPES, type TransactionView } from '@counterstep/protocol'
+import {
+  type BranchView,
+  GRPC_CONTENT_TYPE,
+  isGrpcUrl,
+  type Op,
+  TRANS_TYPES,
+  type TransactionView,
+  withoutGrpcScheme,
+} from '@counterstep/protocol'
 import { readNote } from '../definition/note.ts'
 import { writeGoJson } from '../go-json/write-go-json.ts'
 import { toStatusWord } from '../wire/status-word.ts'
@@ -25,7 +33,10 @@ export function showTransaction({ transaction, view }: ShownWhole) {
     ...showRow(toStableId(view.gid), view),
     trans_type: TRANS_TYPES[view.kind],
     status: toStatusWord(view.status),
-    ...omitEmpty('query_prepared', withoutQuery(note?.queryPrepared ?? readCheckUrl(definition))),
+    ...omitEmpty(
+      'query_prepared',
+      withoutQuery(note?.queryPrepared ?? withoutGrpcScheme(readCheckUrl(definition))),
+    ),
     protocol: note?.protocol ?? 'http',
     ...showEnd(view),
     ...omitEmpty('result', transaction.kind === 'recorded' ? (transaction.result ?? '') : ''),
@@ -106,15 +117,16 @@ interface ShownOp {
 function showBranch(
   id: number,
   view: TransactionView,
-  { id: branchId, body }: BranchTarget,
+  { id: branchId, body, contentType }: BranchTarget,
   { branch, op: opName, url }: ShownOp,
 ) {
   const op = branch?.ops.find((each) => each.op === opName)
+  const isInBase64 = contentType === GRPC_CONTENT_TYPE && isGrpcUrl(url)
   const status = op?.state === 'succeeded' ? 'succeed' : op?.state === 'failed' ? 'failed' : 'prepared'
   return {
     ...showRow(id, view),
-    ...omitEmpty('url', withoutQuery(url)),
-    ...omitEmpty('bin_data', Buffer.from(body).toString('base64')),
+    ...omitEmpty('url', withoutGrpcScheme(withoutQuery(url))),
+    ...omitEmpty('bin_data', isInBase64 ? body : Buffer.from(body).toString('base64')),
     branch_id: branchId,
     op: opName,
     status,

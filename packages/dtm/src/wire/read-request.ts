@@ -28,7 +28,10 @@ const FIELDS = {
 } as const
 
 /** This is the body of prepare, submit, abort, forceStop and resetNextCronTime, with its fields named as on the wire. */
-export type DtmRequest = GoStruct<typeof FIELDS>
+export type DtmRequest = GoStruct<typeof FIELDS> & {
+  /** The payloads are bytes in base64, because they came over gRPC. */
+  readonly hasBinaryPayloads?: true
+}
 
 /** Reads the body of a command. Throws GoSyntaxError and GoTypeError. */
 export function readRequest(body: string): DtmRequest {

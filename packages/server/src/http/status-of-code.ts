@@ -92,6 +92,7 @@ export const STATUS_OF_CODE = {
   SAGA_STORE_UNSUPPORTED: 503,
   SAGA_KEYS_UNUSABLE: 503,
   SAGA_LIBRARY_CHANGED: 503,
+  SAGA_GRPC_MISSING: 503,
   SAGA_TELEMETRY_MISSING: 503,
   SAGA_CONTENDED: 503,
   // The SDK alone throws these three. A server would answer them only if it called Counterstep for its caller.

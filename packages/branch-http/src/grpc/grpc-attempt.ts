@@ -1,0 +1,194 @@
+import type { ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2'
+import type { BranchAnswer, BranchCall } from '@counterstep/core'
+import { GRPC_CONTENT_TYPE } from '@counterstep/protocol'
+import { type ErrorWord, toErrorWord, toSentErrorWord } from '../error-word.ts'
+import { readExcerpt } from '../excerpt.ts'
+import type { AttemptHost, OriginAttempt } from '../origin.ts'
+import { BadRequestError } from '../request-headers.ts'
+import { buildMetadata, type Destination } from './call-metadata.ts'
+import { type GrpcStatus, readGrpcStatus, toResult, toStatusCode } from './grpc-status.ts'
+
+/** The flag of a message that is not packed, and four bytes for its length. */
+const PREFIX_BYTES = 5
+/** An attempt ends when there are more informational answers than these. */
+const INFORMATIONAL_MAX = 4
+const CANCEL = 8
+
+export interface AnswerBounds {
+  readonly answerBytesMax: number
+  /** It holds for the head of an answer and again for its end. Each field counts 32 bytes beside its own. */
+  readonly headerBytesMax: number
+}
+
+export interface GrpcRequest {
+  readonly metadata: ReturnType<typeof buildMetadata>
+  readonly message: Buffer
+}
+
+function runHere(run: () => void): void {
+  run()
+}
+
+/**
+ * Holds one call over gRPC that is under way. It is answered once, by the first of deadline, answer, error and close. The
+ * bytes of the answer are counted and dropped: only the status decides.
+ */
+export class GrpcAttempt implements OriginAttempt<GrpcAttempt> {
+  deadlineAt = 0
+  wheelSlot = -1
+  wheelPlace = 0
+  queuePrevious: GrpcAttempt | undefined = undefined
+  queueNext: GrpcAttempt | undefined = undefined
+  isQueued = false
+  isSettled = false
+  runInContext = runHere
+  readonly #call: BranchCall
+  readonly #destination: Destination
+  readonly #bounds: AnswerBounds
+  readonly #resolve: (answer: BranchAnswer) => void
+  #host: AttemptHost<GrpcAttempt> | undefined = undefined
+  /** Ends the wait for a connection. */
+  #leave: (() => void) | undefined = undefined
+  #stream: ClientHttp2Stream | undefined = undefined
+  #hasEnded = false
+  #informational = 0
+  #answerBytes = 0
+  #status: GrpcStatus | undefined = undefined
+
+  constructor(
+    call: BranchCall,
+    destination: Destination,
+    bounds: AnswerBounds,
+    resolve: (answer: BranchAnswer) => void,
+  ) {
+    this.#call = call
+    this.#destination = destination
+    this.#bounds = bounds
+    this.#resolve = resolve
+  }
+
+  setHost(host: AttemptHost<GrpcAttempt>): void {
+    this.#host = host
+  }
+
+  /** Throws BadRequestError, also if the body is no message of gRPC, because an operator has edited it. */
+  buildRequest(): GrpcRequest {
+    const { body, contentType } = this.#call
+    if (body !== '' && contentType !== GRPC_CONTENT_TYPE) throw new BadRequestError()
+    const metadata = buildMetadata(this.#call, this.#destination, this.deadlineAt - performance.now())
+    const bytes = Buffer.from(body, 'base64')
+    const message = Buffer.allocUnsafe(PREFIX_BYTES + bytes.length)
+    message.writeUInt8(0, 0)
+    message.writeUInt32BE(bytes.length, 1)
+    bytes.copy(message, PREFIX_BYTES)
+    return { metadata, message }
+  }
+
+  /** The attempt waits for a connection. `leave` takes it out of there. */
+  waitForConnection(leave: () => void): void {
+    this.#leave = leave
+  }
+
+  /** Sends the request, and ends with the stream. */
+  send(stream: ClientHttp2Stream, message: Buffer): void {
+    this.#leave = undefined
+    this.#stream = stream
+    stream.on('headers', () => {
+      this.#informational++
+      if (this.#informational > INFORMATIONAL_MAX) this.#refuseAnswer('bad-response')
+    })
+    stream.on('response', (headers) => this.#readHead(headers))
+    stream.on('trailers', (trailers) => {
+      if (countBytes(trailers) > this.#bounds.headerBytesMax) this.#refuseAnswer('too-large')
+      else this.#status ??= readGrpcStatus(trailers)
+    })
+    stream.on('data', (chunk: Buffer) => {
+      this.#answerBytes += chunk.length
+      if (this.#answerBytes > this.#bounds.answerBytesMax) this.#refuseAnswer('too-large')
+    })
+    stream.on('error', (error) => this.fail(toSentErrorWord(error)))
+    stream.once('close', () => {
+      this.#settleByStatus(stream.rstCode)
+      this.#end()
+    })
+    stream.end(message)
+  }
+
+  /** Ends the attempt, which was never sent. */
+  refuse(error: unknown): void {
+    this.#leave = undefined
+    this.fail(toErrorWord(error))
+    this.#end()
+  }
+
+  fail(word: ErrorWord): void {
+    this.#settle({ result: 'unknown', error: word })
+  }
+
+  /** Ends the attempt, because its deadline has passed. */
+  expire(): void {
+    const leave = this.#leave
+    if (this.#stream !== undefined) this.#refuseAnswer('timeout')
+    else this.fail(leave === undefined ? 'busy' : 'connect-timeout')
+    if (leave === undefined) return
+    this.#leave = undefined
+    leave()
+    this.#end()
+  }
+
+  #readHead(headers: IncomingHttpHeaders & { readonly ':status'?: number | undefined }): void {
+    if (countBytes(headers) > this.#bounds.headerBytesMax) {
+      this.#refuseAnswer('too-large')
+      return
+    }
+    this.#status = readGrpcStatus(headers)
+    // A proxy in front of the service answers in plain HTTP.
+    if (headers[':status'] !== 200 && this.#status === undefined) this.#refuseAnswer('bad-response')
+  }
+
+  #refuseAnswer(word: ErrorWord): void {
+    this.fail(word)
+    this.#stream?.close(CANCEL)
+  }
+
+  /** An answer that did not come whole is unknown, even if its status came. */
+  #settleByStatus(rstCode: number | undefined): void {
+    const status = this.#status
+    if (status === undefined) this.fail(rstCode === 0 ? 'bad-response' : 'reset')
+    else if (rstCode === 0) this.#settle(toAnswer(status))
+    else this.fail('reset')
+  }
+
+  #settle(answer: BranchAnswer): void {
+    if (this.isSettled) return
+    this.isSettled = true
+    this.#host?.onSettled(this)
+    this.#resolve(answer)
+  }
+
+  #end(): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    this.#host?.onEnded()
+  }
+}
+
+const FIELD_BYTES = 32
+
+function countBytes(headers: IncomingHttpHeaders): number {
+  return Object.entries(headers).reduce(
+    (sum, [name, value = '']) => sum + FIELD_BYTES + name.length + String(value).length,
+    0,
+  )
+}
+
+function toAnswer(status: GrpcStatus): BranchAnswer {
+  const result = toResult(status)
+  const statusCode = toStatusCode(result)
+  const excerpt = readExcerpt(Buffer.from(status.message))
+  return {
+    result,
+    ...(statusCode === undefined ? { error: `grpc-${status.code}` } : { statusCode }),
+    ...(excerpt === undefined ? {} : { excerpt }),
+  }
+}

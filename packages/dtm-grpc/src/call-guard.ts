@@ -1,0 +1,137 @@
+import type { Gate, Guard, RequestHead } from '@counterstep/access'
+import type { Metadata, ServerInterceptingCallInterface, ServerInterceptor } from '@grpc/grpc-js'
+import type { Connections } from './connections.ts'
+import type { Libraries } from './load-libraries.ts'
+import { findAccess, type MethodAccess } from './method-access.ts'
+import { ReceiveTurns, type Turn } from './receive-turns.ts'
+import { buildStatus, type CallStatus, CODES, toErrorStatus } from './to-status.ts'
+
+/** Describes a call that has passed the gate. */
+export interface Admitted {
+  readonly head: RequestHead
+  /** The name of its caller: the id of a key, or a network. */
+  readonly caller: string
+}
+
+/** Calls of one connection that were refused may go on sending. It ends after this time if it has shown no good key. */
+const STRANGER_MS_MAX = 1_000
+
+/** Lets a call's message be received only once the head of the call has passed the gate. */
+export class CallGuard {
+  readonly #grpc: Libraries['grpc']
+  readonly #gate: Gate
+  readonly #connections: Connections
+  readonly #turns = new ReceiveTurns()
+  readonly #guards = new Map<MethodAccess, Guard>()
+  /** These count what a call stores, when the bytes of its message are known. */
+  readonly #storingGuards = new Map<MethodAccess, Guard>()
+  readonly #admitted = new WeakMap<Metadata, Admitted>()
+
+  constructor({ grpc }: Libraries, gate: Gate, connections: Connections) {
+    this.#grpc = grpc
+    this.#gate = gate
+    this.#connections = connections
+  }
+
+  /** Returns the call whose metadata this is. Every call that a method serves has been admitted. */
+  find(metadata: Metadata): Admitted {
+    const admitted = this.#admitted.get(metadata)
+    if (admitted === undefined) throw new Error('a call that no guard has seen')
+    return admitted
+  }
+
+  /**
+   * Counts what the call stores for the quota of its key, once the bytes of its message are known. The key is asked for once
+   * more, so that such a call counts twice for the rate of its key.
+   */
+  countStored({ head }: Admitted, access: MethodAccess, bytes: number): RequestHead {
+    const counted = { ...head, headers: { ...head.headers, 'content-length': String(bytes) } }
+    const verdict = this.#findGuard(access, access.stores)(counted)
+    if (verdict instanceof Error) throw verdict
+    return counted
+  }
+
+  /** It is the first that sees a call. */
+  readonly intercept: ServerInterceptor = (method, call) => {
+    let turn: Turn | undefined
+    const { ServerInterceptingCall } = this.#grpc
+    return new ServerInterceptingCall(call, {
+      start: (next) =>
+        next({
+          onReceiveMetadata: (metadata, receive) => {
+            const refusal = this.#admit(method.path, call, metadata)
+            if (refusal !== undefined) {
+              call.sendStatus(refusal)
+              return
+            }
+            const late = buildStatus(CODES.DEADLINE_EXCEEDED, 'the message came too slowly')
+            turn = this.#turns.take(
+              () => receive(metadata),
+              () => call.sendStatus(late),
+            )
+            if (turn === undefined)
+              call.sendStatus(buildStatus(CODES.RESOURCE_EXHAUSTED, 'too many calls wait to be received'))
+          },
+          onReceiveMessage: (message, receive) => {
+            turn?.end()
+            receive(message)
+          },
+          onCancel: () => turn?.end(),
+        }),
+      sendStatus: (status, send) => {
+        turn?.end()
+        send(status)
+      },
+    })
+  }
+
+  #admit(path: string, call: ServerInterceptingCallInterface, metadata: Metadata): CallStatus | undefined {
+    const socket = this.#connections.find(call.getPeer())
+    const access = findAccess(path)
+    if (socket === undefined || access === undefined) return buildStatus(CODES.UNAVAILABLE, 'no such call')
+    const head = readHead(metadata, call.getHost(), socket.remoteAddress)
+    const verdict = this.#findGuard(access)(head)
+    if (verdict instanceof Error) {
+      setTimeout(() => this.#connections.endStranger(socket), STRANGER_MS_MAX).unref()
+      return toErrorStatus(verdict, () => undefined)
+    }
+    const caller =
+      verdict === undefined
+        ? (head.socket.remoteAddress ?? '')
+        : this.#connections.trust(socket, verdict, this.#gate)
+    if (caller === undefined) return buildStatus(CODES.UNAVAILABLE, 'the connection has ended')
+    this.#admitted.set(metadata, { head, caller })
+    return undefined
+  }
+
+  #findGuard(method: MethodAccess, stores?: MethodAccess['stores']): Guard {
+    const guards = stores === undefined ? this.#guards : this.#storingGuards
+    const known = guards.get(method)
+    if (known !== undefined) return known
+    const guard = this.#gate.buildGuard(method.access, true, stores)
+    guards.set(method, guard)
+    return guard
+  }
+}
+
+const GUARDED_HEADERS = [
+  'authorization',
+  'origin',
+  'referer',
+  'sec-fetch-site',
+  'traceparent',
+  'tracestate',
+] as const
+
+/** Describes a call as a request over HTTP/2. */
+function readHead(metadata: Metadata, host: string, remoteAddress: string | undefined): RequestHead {
+  const headers = GUARDED_HEADERS.flatMap((name) => {
+    const [value] = metadata.get(name)
+    return value === undefined ? [] : [[name, String(value)]]
+  })
+  return {
+    method: 'POST',
+    headers: { ...Object.fromEntries(headers), ...(host === '' ? {} : { ':authority': host }) },
+    socket: { remoteAddress },
+  }
+}

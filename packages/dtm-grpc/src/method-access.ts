@@ -1,0 +1,36 @@
+import type { RouteAccess, Stores } from '@counterstep/access'
+
+/** States the scope that a key needs for a method, as on the route of the same command over HTTP. */
+export interface MethodAccess {
+  readonly access: RouteAccess
+  /** The method stores this, which counts for the quota of the key. */
+  readonly stores?: Stores
+}
+
+export const DTM_METHODS = {
+  NewGid: { access: ['submit'] },
+  Submit: { access: ['submit'], stores: 'transaction' },
+  Prepare: { access: ['submit'], stores: 'transaction' },
+  /** A client of DTM aborts its own TCC, so a key that may submit may also abort. */
+  Abort: { access: ['submit', 'admin'] },
+  RegisterBranch: { access: ['submit'], stores: 'branch' },
+  PrepareWorkflow: { access: ['submit'], stores: 'transaction' },
+  Subscribe: { access: ['admin'] },
+  Unsubscribe: { access: ['admin'] },
+  DeleteTopic: { access: ['admin'] },
+} as const satisfies Readonly<Record<string, MethodAccess>>
+
+export type DtmMethod = keyof typeof DTM_METHODS
+
+/** Load balancers ask for the health and have no key. */
+const HEALTH_ACCESS: MethodAccess = { access: 'open' }
+const REFLECTION_ACCESS: MethodAccess = { access: ['submit', 'read'] }
+
+/** Finds the access of a path such as `/dtmgimp.Dtm/Submit`. A path without one is never served. */
+export function findAccess(path: string): MethodAccess | undefined {
+  const [, service = '', method = ''] = path.split('/')
+  if (service === 'dtmgimp.Dtm')
+    return Object.hasOwn(DTM_METHODS, method) ? DTM_METHODS[method as DtmMethod] : undefined
+  if (service === 'grpc.health.v1.Health') return HEALTH_ACCESS
+  return service.startsWith('grpc.reflection.') ? REFLECTION_ACCESS : undefined
+}
