@@ -23,7 +23,15 @@ interface Flag {
 export const CONFIG_FLAG = 'config'
 const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[]
 /** Those behind the first two have arguments of their own, which other modules read. */
-const ALL_COMMANDS = [...COMMAND_NAMES, 'keys', 'signal', 'signing-key', 'alerts', ...OPERATOR_WORDS]
+const ALL_COMMANDS = [
+  ...COMMAND_NAMES,
+  'keys',
+  'signal',
+  'signing-key',
+  'alerts',
+  'dtm-check',
+  ...OPERATOR_WORDS,
+]
 const FLAGS = new Map<string, Flag>([
   ['help', { type: 'boolean', commands: COMMAND_NAMES }],
   ['version', { type: 'boolean', commands: COMMAND_NAMES }],

@@ -59,6 +59,13 @@ export type ServeConfig = ReturnType<typeof toConfig>
 /** A SQLite store needs no connection here, since a server migrates it when it opens it. */
 export type MigrateConfig = Connection | { readonly type: 'sqlite' }
 
+/** It reads its arguments itself, since no server needs it. */
+export interface DtmCheckLine {
+  readonly type: 'dtm-check'
+  readonly args: readonly string[]
+  readonly environment: Environment
+}
+
 export type Command =
   | { readonly type: 'serve'; readonly config: ServeConfig }
   /** If it keeps no data, its store has to be in a folder that goes at the end. */
@@ -67,6 +74,7 @@ export type Command =
   | { readonly type: 'keys'; readonly command: KeysCommand }
   | { readonly type: 'signal'; readonly command: SignalRequest }
   | { readonly type: 'alerts'; readonly command: AlertsRequest }
+  | DtmCheckLine
   | { readonly type: 'operator'; readonly line: OperatorLine }
   /** The words say of which commands. */
   | { readonly type: 'operator-help'; readonly words: readonly string[] }
@@ -81,6 +89,7 @@ export function readCommand(args: readonly string[], environment: Environment = 
     const keys = readKeysCommand(args.slice(1), environment)
     return 'problems' in keys ? { type: 'refused', ...keys } : { type: 'keys', ...keys }
   }
+  if (args[0] === 'dtm-check') return { type: 'dtm-check', args: args.slice(1), environment }
   if (args[0] === 'alerts') {
     const alerts = readAlertsCommand(args.slice(1), environment)
     return 'problems' in alerts ? { type: 'refused', ...alerts } : { type: 'alerts', ...alerts }

@@ -7,6 +7,7 @@ import {
 } from '@counterstep/configuration'
 import { ALERTS_USAGE } from './alerts-command.ts'
 import { type CommandName, listSettings } from './commands.ts'
+import { DTM_CHECK_USAGE } from './dtm-check-usage.ts'
 import { SIGNING_KEY_USAGE } from './signing-key-command.ts'
 
 const STORES = [
@@ -30,6 +31,7 @@ const SERVE = [
   'counterstep migrate [options]   creates or updates the tables of a MySQL store; see migrate --help',
   ...SIGNING_KEY_USAGE,
   ALERTS_USAGE,
+  DTM_CHECK_USAGE,
 ]
 
 const DEV = [

@@ -2,7 +2,7 @@ import { type Logger, nodeClock } from '@counterstep/engine'
 import { VERSION } from '@counterstep/protocol'
 import { Breaks, createLogger } from '@counterstep/server'
 import { ALERTS_USAGE, type AlertsCommand } from './alerts-command.ts'
-import { type MigrateConfig, readCommand, type ServeConfig } from './config.ts'
+import { type DtmCheckLine, type MigrateConfig, readCommand, type ServeConfig } from './config.ts'
 import { followNpm } from './follow-npm.ts'
 import { giveSignal } from './give-signal.ts'
 import { writeHelp } from './help-text.ts'
@@ -53,6 +53,9 @@ export function runCommand(args: readonly string[]): void {
     case 'alerts':
       if (command.command === 'help') process.stdout.write(`${ALERTS_USAGE}\n`)
       else void runAlertsCommand(command.command)
+      return
+    case 'dtm-check':
+      void runDtmCheckCommand(command)
       return
     case 'operator-help':
       process.stdout.write(writeOperatorUsage(command.words))
@@ -191,6 +194,16 @@ async function runAlertsCommand(command: AlertsCommand): Promise<void> {
   process.stderr.write(stderr)
   process.stdout.write(stdout)
   process.exitCode = stdout === '' ? 1 : 0
+}
+
+async function runDtmCheckCommand({ args, environment }: DtmCheckLine): Promise<void> {
+  // No server needs it.
+  const { runDtmCheck } = await import('./dtm-check-command.ts')
+  process.exitCode = await runDtmCheck(args, environment, {
+    out: (text) => process.stdout.write(text),
+    err: (text) => process.stderr.write(text),
+    isTerminal: process.stderr.isTTY,
+  })
 }
 
 async function runOperatorCommand(line: OperatorLine): Promise<void> {

@@ -188,7 +188,7 @@ describe('the command line', () => {
     ]
     const problems = readProblems(args, { COUNTERSTEP_LEASE_MS: '1', COUNTERSTEP_LOG_LEVEL: 'loud' })
     for (const name of [
-      'The first word is no command; there is serve, dev, migrate, keys, signal, signing-key, alerts, tx, problems, services, overview, names, panels, panel, bulk.',
+      'The first word is no command; there is serve, dev, migrate, keys, signal, signing-key, alerts, dtm-check, tx, problems, services, overview, names, panels, panel, bulk.',
       '--port',
       '--speed',
       '--retry-cap-ms',
@@ -202,7 +202,7 @@ describe('the command line', () => {
 
   it('A command line without a command is refused', () => {
     expect(readProblems([])).toEqual([
-      'Say what to do: counterstep serve, or counterstep dev, or counterstep migrate, or counterstep keys, or counterstep signal, or counterstep signing-key, or counterstep alerts, or counterstep tx, or counterstep problems, or counterstep services, or counterstep overview, or counterstep names, or counterstep panels, or counterstep panel, or counterstep bulk.',
+      'Say what to do: counterstep serve, or counterstep dev, or counterstep migrate, or counterstep keys, or counterstep signal, or counterstep signing-key, or counterstep alerts, or counterstep dtm-check, or counterstep tx, or counterstep problems, or counterstep services, or counterstep overview, or counterstep names, or counterstep panels, or counterstep panel, or counterstep bulk.',
     ])
   })
 
