@@ -4,7 +4,8 @@
  */
 const field = (type: string, id: number) => ({ type, id })
 const many = (type: string, id: number) => ({ rule: 'repeated', type, id })
-const texts = (id: number) => ({ keyType: 'string', type: 'string', id })
+/** protobufjs describes a map of its own kind in a way that tools refuse, so a map is written as it is on the wire. */
+const entry = { options: { map_entry: true }, fields: { key: field('string', 1), value: field('string', 2) } }
 const method = (requestType: string, responseType: string) => ({ requestType, responseType })
 
 const EMPTY = 'google.protobuf.Empty'
@@ -23,16 +24,17 @@ const DTM = {
       DeleteTopic: method('DtmTopicRequest', EMPTY),
     },
   },
+  // DTM had a field 4 once, which old clients may send.
   DtmTransOptions: {
     fields: {
       WaitResult: field('bool', 1),
       TimeoutToFail: field('int64', 2),
       RetryInterval: field('int64', 3),
-      BranchHeaders: texts(5),
+      BranchHeaders: many('BranchHeadersEntry', 5),
       RequestTimeout: field('int64', 6),
       RetryLimit: field('int64', 7),
     },
-    reserved: [[4, 4]],
+    nested: { BranchHeadersEntry: entry },
   },
   DtmRequest: {
     fields: {
@@ -43,9 +45,10 @@ const DTM = {
       BinPayloads: many('bytes', 5),
       QueryPrepared: field('string', 6),
       Steps: field('string', 7),
-      ReqExtra: texts(8),
+      ReqExtra: many('ReqExtraEntry', 8),
       RollbackReason: field('string', 9),
     },
+    nested: { ReqExtraEntry: entry },
   },
   DtmGidReply: { fields: { Gid: field('string', 1) } },
   DtmBranchRequest: {
@@ -54,9 +57,10 @@ const DTM = {
       TransType: field('string', 2),
       BranchID: field('string', 3),
       Op: field('string', 4),
-      Data: texts(5),
+      Data: many('DataEntry', 5),
       BusiPayload: field('bytes', 6),
     },
+    nested: { DataEntry: entry },
   },
   DtmProgressesReply: {
     fields: { Transaction: field('DtmTransaction', 1), Progresses: many('DtmProgress', 2) },

@@ -17,13 +17,22 @@ const UNIMPLEMENTED = { error_response: { error_code: 12, error_message: 'extens
 /** One call may ask so often. */
 const QUESTIONS_MAX = 1_000
 
+/** protobufjs names its files for their packages. */
+const DTM_FILE = 'dtmgimp.proto'
+const EMPTY_FILE = 'google_protobuf.proto'
+/** It leaves out that one file imports the other. This is the third field of a description, and a field may be appended. */
+const IMPORT_OF_EMPTY = Buffer.concat([Buffer.from([0x1a, EMPTY_FILE.length]), Buffer.from(EMPTY_FILE)])
+
 /** Describes the services and their messages to tools, by the standard protocol. */
 export class Reflection {
   readonly #files: readonly Buffer[]
 
   constructor(definition: PackageDefinition) {
     const [described] = Object.values(definition).filter((each) => 'fileDescriptorProtos' in each)
-    this.#files = described === undefined ? [] : (described.fileDescriptorProtos as readonly Buffer[])
+    const files = described === undefined ? [] : (described.fileDescriptorProtos as readonly Buffer[])
+    this.#files = files.map((file) =>
+      hasName(file, DTM_FILE) ? Buffer.concat([file, IMPORT_OF_EMPTY]) : file,
+    )
   }
 
   build() {

@@ -33,7 +33,7 @@ describe("DTM's gRPC API", () => {
   it('A saga calls its actions with the bytes and the identity that DTM sends', async () => {
     await using fixture = await openGrpcFixture()
     await using service = await GrpcService.open(SAGA_METHODS)
-    const BranchHeaders = { 'x-tenant': 'blue' }
+    const BranchHeaders = [{ key: 'x-tenant', value: 'blue' }]
     const options = { TransOptions: { ...OPTIONS, BranchHeaders } }
     expect(await fixture.client.call('Submit', saga('g-1', service, options))).toMatchObject({ code: 0 })
     expect(service.methods).toEqual(['Debit', 'Credit'])
@@ -93,7 +93,10 @@ describe("DTM's gRPC API", () => {
         const branch = {
           ...tcc,
           BranchID,
-          Data: { confirm: service.target('Confirm'), cancel: service.target('Cancel') },
+          Data: [
+            { key: 'confirm', value: service.target('Confirm') },
+            { key: 'cancel', value: service.target('Cancel') },
+          ],
           BusiPayload: bytes(`to ${BranchID}`),
         }
         expect(await fixture.client.call('RegisterBranch', branch)).toMatchObject({ code: 0 })
@@ -172,7 +175,7 @@ describe("DTM's gRPC API", () => {
     ],
     [
       'Submit',
-      { Gid: 'g', TransType: 'saga', TransOptions: { BranchHeaders: { 'dtm-gid': 'forged' } } },
+      { Gid: 'g', TransType: 'saga', TransOptions: { BranchHeaders: [{ key: 'dtm-gid', value: 'forged' }] } },
       13,
       'dtm-gid is not sent to a branch',
     ],
