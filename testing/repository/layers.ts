@@ -118,7 +118,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   }),
   // DTM's other face. Its libraries are optional, so they are loaded where the face is wanted.
   [DTM_GRPC]: layer('packages/dtm-grpc', [ACCESS, DTM, ENGINE, PROTOCOL], {
-    thirdParty: ['@grpc/grpc-js', '@grpc/proto-loader', '@grpc/reflection'],
+    thirdParty: ['@grpc/grpc-js', '@grpc/proto-loader'],
     testWorkspaces: [BRANCH_HTTP, CORE, SQLITE, TEST_SERVERS],
   }),
   // Hosts have this in common: which settings there are and what they mean. It opens nothing.

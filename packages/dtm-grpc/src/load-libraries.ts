@@ -1,18 +1,14 @@
 import { CounterstepError } from '@counterstep/protocol'
 
-const PACKAGES = ['@grpc/grpc-js', '@grpc/proto-loader', '@grpc/reflection']
+const PACKAGES = ['@grpc/grpc-js', '@grpc/proto-loader']
 
 export type Libraries = Awaited<ReturnType<typeof loadLibraries>>
 
 /** Loads the packages for gRPC, which are optional. Throws SAGA_GRPC_MISSING if they are not installed. */
 export async function loadLibraries() {
   try {
-    const [grpc, loader, reflection] = await Promise.all([
-      import('@grpc/grpc-js'),
-      import('@grpc/proto-loader'),
-      import('@grpc/reflection'),
-    ])
-    return { grpc, loader, reflection }
+    const [grpc, loader] = await Promise.all([import('@grpc/grpc-js'), import('@grpc/proto-loader')])
+    return { grpc, loader }
   } catch (error: unknown) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) throw error
     throw new CounterstepError(

@@ -9,16 +9,19 @@ export interface DtmRequestMessage {
   readonly QueryPrepared: string
   /** The steps as JSON. */
   readonly Steps: string
-  readonly ReqExtra: Readonly<Record<string, string>>
+  readonly ReqExtra: TextMap
   readonly RollbackReason: string
 }
+
+/** The last of entries with one key counts. */
+export type TextMap = readonly { readonly key: string; readonly value: string }[]
 
 /** Whole numbers are decimal texts, since they may have 64 bits. */
 export interface DtmTransOptionsMessage {
   readonly WaitResult: boolean
   readonly TimeoutToFail: string
   readonly RetryInterval: string
-  readonly BranchHeaders: Readonly<Record<string, string>>
+  readonly BranchHeaders: TextMap
   readonly RequestTimeout: string
   readonly RetryLimit: string
 }
@@ -28,7 +31,7 @@ export interface DtmBranchMessage {
   readonly TransType: string
   readonly BranchID: string
   readonly Op: string
-  readonly Data: Readonly<Record<string, string>>
+  readonly Data: TextMap
   readonly BusiPayload: Buffer
 }
 

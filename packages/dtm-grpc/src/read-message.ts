@@ -6,7 +6,7 @@ import {
   scanGoJson,
   toRequest,
 } from '@counterstep/dtm/commands'
-import type { DtmBranchMessage, DtmRequestMessage } from './messages.ts'
+import type { DtmBranchMessage, DtmRequestMessage, TextMap } from './messages.ts'
 
 /**
  * Makes of a message what the body of the same command over HTTP would be, so that both are read by the same rules. Throws what
@@ -40,15 +40,16 @@ export function readRequest(message: DtmRequestMessage): DtmRequest {
 
 export function readRegistration(message: DtmBranchMessage): Registration {
   const { Gid: gid, TransType: trans_type, BranchID: branch_id, Op: op } = message
-  return { ...message.Data, gid, trans_type, branch_id, ...(op === '' ? {} : { op }) }
+  const data = message.Data.map(({ key, value }) => [key, value] as const)
+  return { ...Object.fromEntries(data), gid, trans_type, branch_id, ...(op === '' ? {} : { op }) }
 }
 
 function toObject(members: Readonly<Record<string, GoValue>>): GoValue {
   return { type: 'object', members: Object.entries(members).map(([key, value]) => ({ key, value })) }
 }
 
-function toMap(texts: Readonly<Record<string, string>>): GoValue {
-  return toObject(Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, toText(text)])))
+function toMap(entries: TextMap): GoValue {
+  return { type: 'object', members: entries.map(({ key, value }) => ({ key, value: toText(value) })) }
 }
 
 function toTexts(texts: readonly string[]): GoValue {

@@ -5,11 +5,12 @@ import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import type { ServiceDefinition } from '@grpc/grpc-js'
 import { CallGuard } from './call-guard.ts'
 import { Connections } from './connections.ts'
-import { DESCRIPTOR, DTM_SERVICE, HEALTH_SERVICE } from './descriptor.ts'
+import { DESCRIPTOR, DTM_SERVICE, HEALTH_SERVICE, REFLECTION_SERVICES } from './descriptor.ts'
 import { DtmMethods } from './dtm-methods.ts'
 import { Health } from './health.ts'
 import { listen } from './listen.ts'
 import { type Libraries, loadLibraries } from './load-libraries.ts'
+import { Reflection } from './reflection.ts'
 
 export interface DtmGrpcDeps {
   readonly host: string
@@ -112,7 +113,7 @@ function readAddress([first]: readonly TcpServer[]): string {
 
 function addServices(
   server: InstanceType<Libraries['grpc']['Server']>,
-  { loader, reflection }: Libraries,
+  { loader }: Libraries,
   methods: DtmMethods,
   health: Health,
 ): void {
@@ -126,5 +127,6 @@ function addServices(
   })
   server.addService(methods.countBytes(definition[DTM_SERVICE] as ServiceDefinition), methods.build())
   server.addService(definition[HEALTH_SERVICE] as ServiceDefinition, health.build())
-  new reflection.ReflectionService(definition).addToServer(server)
+  const reflection = new Reflection(definition).build()
+  for (const name of REFLECTION_SERVICES) server.addService(definition[name] as ServiceDefinition, reflection)
 }

@@ -20,6 +20,11 @@ function saga(gid: string, service: GrpcService, more: object = {}) {
   }
 }
 
+/** A map goes over the wire as a list of its entries. */
+function toEntries(map: Readonly<Record<string, string>>) {
+  return Object.entries(map).map(([key, value]) => ({ key, value }))
+}
+
 const SAGA_METHODS = ['Debit', 'DebitUndo', 'Credit', 'CreditUndo']
 
 describe("DTM's gRPC API", () => {
@@ -33,7 +38,7 @@ describe("DTM's gRPC API", () => {
   it('A saga calls its actions with the bytes and the identity that DTM sends', async () => {
     await using fixture = await openGrpcFixture()
     await using service = await GrpcService.open(SAGA_METHODS)
-    const BranchHeaders = { 'x-tenant': 'blue' }
+    const BranchHeaders = [{ key: 'x-tenant', value: 'blue' }]
     const options = { TransOptions: { ...OPTIONS, BranchHeaders } }
     expect(await fixture.client.call('Submit', saga('g-1', service, options))).toMatchObject({ code: 0 })
     expect(service.methods).toEqual(['Debit', 'Credit'])
@@ -93,7 +98,10 @@ describe("DTM's gRPC API", () => {
         const branch = {
           ...tcc,
           BranchID,
-          Data: { confirm: service.target('Confirm'), cancel: service.target('Cancel') },
+          Data: [
+            { key: 'confirm', value: service.target('Confirm') },
+            { key: 'cancel', value: service.target('Cancel') },
+          ],
           BusiPayload: bytes(`to ${BranchID}`),
         }
         expect(await fixture.client.call('RegisterBranch', branch)).toMatchObject({ code: 0 })
@@ -172,7 +180,7 @@ describe("DTM's gRPC API", () => {
     ],
     [
       'Submit',
-      { Gid: 'g', TransType: 'saga', TransOptions: { BranchHeaders: { 'dtm-gid': 'forged' } } },
+      { Gid: 'g', TransType: 'saga', TransOptions: { BranchHeaders: [{ key: 'dtm-gid', value: 'forged' }] } },
       13,
       'dtm-gid is not sent to a branch',
     ],
@@ -180,7 +188,7 @@ describe("DTM's gRPC API", () => {
     ['PrepareWorkflow', { Gid: 'g', TransType: 'saga' }, 13, 'not a workflow'],
     [
       'Submit',
-      { Gid: 'none', TransType: 'workflow', ReqExtra: { status: 'succeed' } },
+      { Gid: 'none', TransType: 'workflow', ReqExtra: toEntries({ status: 'succeed' }) },
       13,
       'storage: NotFound',
     ],
@@ -204,7 +212,7 @@ describe("DTM's gRPC API", () => {
     const { reply } = await fixture.client.call('PrepareWorkflow', workflow)
     expect(reply).toMatchObject({ Transaction: { Gid: 'g-9', Status: 'prepared' }, Progresses: [] })
     const step = { Gid: 'g-9', TransType: 'workflow', BranchID: '01', BusiPayload: Buffer.from([0, 0xff]) }
-    const reported = { ...step, Data: { op: 'action', status: 'succeed' } }
+    const reported = { ...step, Data: toEntries({ op: 'action', status: 'succeed' }) }
     expect(await fixture.client.call('RegisterBranch', reported)).toMatchObject({ code: 0 })
     await service.waitForCalls(1)
     // The message has one field, 1, and its length in two bytes, of which the first one is no UTF-8.
@@ -215,7 +223,7 @@ describe("DTM's gRPC API", () => {
       'dtm-branch_id': '00',
       'dtm-op': 'order',
     })
-    const ReqExtra = { status: 'succeed', result: 'b2s=' }
+    const ReqExtra = toEntries({ status: 'succeed', result: 'b2s=' })
     expect(await fixture.client.call('Submit', { ...workflow, ReqExtra })).toMatchObject({ code: 0 })
     const again = await fixture.client.call('PrepareWorkflow', workflow)
     expect(again.reply).toMatchObject({

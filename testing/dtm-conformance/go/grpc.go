@@ -13,6 +13,8 @@ import (
 
 var grpcChecks = []check{
 	{name: "grpc: a new gid", run: grpcNewGid},
+	{name: "grpc: reflection describes the service", run: grpcReflection},
+	{name: "grpc: the health is told", defect: "no health service", run: grpcHealth},
 	{name: "grpc saga: wait, both steps succeed", run: grpcSagaWaits},
 	{name: "grpc saga: wait, the second step fails", run: grpcSagaFails},
 	{name: "grpc saga: an ongoing step is asked again", run: grpcSagaOngoing},

@@ -1,0 +1,219 @@
+import { once } from 'node:events'
+import { type ClientHttp2Session, connect } from 'node:http2'
+import { connect as connectTcp, type Socket } from 'node:net'
+import { BODY_BYTES_MAX } from '@counterstep/protocol'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { RECEIVING_MAX } from '../src/receive-turns.ts'
+import { type GrpcFixture, openGrpcFixture } from './support/grpc-fixture.ts'
+
+const PREFACE = Buffer.concat([
+  Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+  Buffer.from('000000040000000000', 'hex'),
+])
+const HEADERS = 1
+const RST_STREAM = 3
+const PING = 6
+const CONTINUATION = 9
+
+function frame(type: number, flags: number, stream: number, payload: Buffer): Buffer {
+  const head = Buffer.alloc(9)
+  head.writeUIntBE(payload.length, 0, 3)
+  head.writeUInt8(type, 3)
+  head.writeUInt8(flags, 4)
+  head.writeUInt32BE(stream, 5)
+  return Buffer.concat([head, payload])
+}
+
+function field(name: string, value: string): Buffer {
+  return Buffer.concat([
+    Buffer.from([0, name.length]),
+    Buffer.from(name),
+    Buffer.from([value.length]),
+    Buffer.from(value),
+  ])
+}
+
+const HEAD = Buffer.concat([
+  field(':method', 'POST'),
+  field(':scheme', 'http'),
+  field(':path', '/dtmgimp.Dtm/Submit'),
+  field(':authority', '127.0.0.1'),
+  field('content-type', 'application/grpc'),
+  field('te', 'trailers'),
+])
+
+async function openSocket({ address }: GrpcFixture): Promise<Socket> {
+  const [host = '', port] = address.split(':')
+  const socket = connectTcp({ host, port: Number(port) })
+  socket.on('error', () => undefined)
+  socket.resume()
+  onTestFinished(() => void socket.destroy())
+  await once(socket, 'connect')
+  return socket
+}
+
+function openSession({ address }: GrpcFixture): ClientHttp2Session {
+  const session = connect(`http://${address}`)
+  session.on('error', () => undefined)
+  onTestFinished(() => session.destroy())
+  return session
+}
+
+/** Opens a call, and sends a part of its message. */
+function openCall(session: ClientHttp2Session, sent: Buffer, path = '/dtmgimp.Dtm/Submit') {
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': path,
+    'content-type': 'application/grpc',
+    te: 'trailers',
+  })
+  stream.on('error', () => undefined)
+  stream.resume()
+  const status = new Promise<string | undefined>((resolve) => {
+    stream.on('response', (headers) => {
+      if (headers['grpc-status'] !== undefined) resolve(String(headers['grpc-status']))
+    })
+    stream.on('trailers', (trailers) => resolve(String(trailers['grpc-status'])))
+    stream.on('close', () => resolve(undefined))
+  })
+  stream.write(sent)
+  return { stream, status }
+}
+
+async function expectServes(fixture: GrpcFixture): Promise<void> {
+  using client = fixture.openClient()
+  expect(await client.call('NewGid', {})).toMatchObject({ code: 0 })
+  expect(fixture.errors).toEqual([])
+}
+
+describe('a hostile client', () => {
+  it('A message over the bound is refused, and the server goes on', async () => {
+    await using fixture = await openGrpcFixture()
+    const message = { Gid: 'g', TransType: 'saga', BinPayloads: [Buffer.alloc(BODY_BYTES_MAX + 1)] }
+    expect(await fixture.client.call('Submit', message)).toMatchObject({ code: 8 })
+    await expectServes(fixture)
+  })
+
+  it('A packed message that is over the bound once it is unpacked is refused', async () => {
+    await using fixture = await openGrpcFixture()
+    const { gzipSync } = await import('node:zlib')
+    const packed = gzipSync(Buffer.alloc(64 * 1024 * 1024))
+    const head = Buffer.alloc(5)
+    head.writeUInt8(1, 0)
+    head.writeUInt32BE(packed.length, 1)
+    const session = openSession(fixture)
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': '/dtmgimp.Dtm/Submit',
+      'content-type': 'application/grpc',
+      'grpc-encoding': 'gzip',
+      te: 'trailers',
+    })
+    stream.end(Buffer.concat([head, packed]))
+    const [headers] = await once(stream, 'response')
+    expect(headers['grpc-status']).toBe('8')
+    await expectServes(fixture)
+  })
+
+  it('A message that is no message of its type is refused', async () => {
+    await using fixture = await openGrpcFixture()
+    const garbage = Buffer.from('0000000004ffffffff', 'hex')
+    const { stream, status } = openCall(openSession(fixture), garbage)
+    stream.end()
+    expect(await status).toBe('13')
+    await expectServes(fixture)
+  })
+
+  it('A million fields in one message cost no other call its answer', async () => {
+    await using fixture = await openGrpcFixture()
+    const message = {
+      Gid: 'g',
+      TransType: 'saga',
+      BinPayloads: Array.from({ length: 300_000 }, () => Buffer.alloc(0)),
+    }
+    const flood = fixture.client.call('Submit', message)
+    await expectServes(fixture)
+    expect((await flood).code).not.toBe(14)
+  })
+
+  for (const [what, bytes] of [
+    ['bytes that are no HTTP/2', Buffer.from('GET / HTTP/1.1\r\nhost: a\r\n\r\n')],
+    ['a frame of no kind', Buffer.concat([PREFACE, frame(0xfe, 0xff, 1, Buffer.alloc(64, 0xff))])],
+    ['a frame that is too long', Buffer.concat([PREFACE, Buffer.from('ffffff000000000001', 'hex')])],
+    [
+      'headers that cannot be unpacked',
+      Buffer.concat([PREFACE, frame(HEADERS, 4, 1, Buffer.alloc(32, 0xff))]),
+    ],
+    [
+      'headers without an end',
+      Buffer.concat([
+        PREFACE,
+        frame(HEADERS, 0, 1, HEAD),
+        ...Array.from({ length: 2_000 }, () => frame(CONTINUATION, 0, 1, field('x', 'y'.repeat(100)))),
+      ]),
+    ],
+    [
+      'ten thousand pings',
+      Buffer.concat([PREFACE, ...Array.from({ length: 10_000 }, () => frame(PING, 0, 0, Buffer.alloc(8)))]),
+    ],
+    [
+      'calls that are reset at once',
+      Buffer.concat([
+        PREFACE,
+        ...Array.from({ length: 20_000 }, (_, n) =>
+          Buffer.concat([
+            frame(HEADERS, 4, 1 + 2 * n, HEAD),
+            frame(RST_STREAM, 0, 1 + 2 * n, Buffer.from([0, 0, 0, 8])),
+          ]),
+        ),
+      ]),
+    ],
+  ] as const) {
+    it(`A connection that brings ${what} does not stop the server`, async () => {
+      await using fixture = await openGrpcFixture()
+      const socket = await openSocket(fixture)
+      socket.write(bytes)
+      await expectServes(fixture)
+      socket.destroy()
+      await expect.poll(() => fixture.bounds.held.connections).toBe(0)
+      await expectServes(fixture)
+    })
+  }
+
+  it('Huge metadata is refused', async () => {
+    await using fixture = await openGrpcFixture()
+    const session = openSession(fixture)
+    const huge = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`x-${n}`, 'x'.repeat(4_000)]))
+    const stream = session.request({ ':method': 'POST', ':path': '/dtmgimp.Dtm/NewGid', ...huge })
+    stream.on('error', () => undefined)
+    const ended = [stream, session].map((each) => new Promise<void>((resolve) => each.once('close', resolve)))
+    await Promise.race(ended)
+    await expectServes(fixture)
+  })
+
+  it('More calls than one connection may have wait or are refused, and other connections are served', async () => {
+    await using fixture = await openGrpcFixture()
+    const session = openSession(fixture)
+    await once(session, 'remoteSettings')
+    for (let n = 0; n < 1_000; n++) openCall(session, Buffer.alloc(1))
+    await expectServes(fixture)
+  })
+
+  it('Calls that send slowly lose their turns to a call that waits', async () => {
+    await using fixture = await openGrpcFixture()
+    const session = openSession(fixture)
+    await once(session, 'remoteSettings')
+    const slow = Array.from({ length: RECEIVING_MAX }, () => openCall(session, Buffer.alloc(3)))
+    await expectServes(fixture)
+    expect(await Promise.race(slow.map(({ status }) => status))).toBe('4')
+  })
+
+  it('A caller without a key gets no turn to send, and its connection ends', async () => {
+    const keys = { find: () => undefined } as never
+    await using fixture = await openGrpcFixture({ gate: { keys } })
+    const session = openSession(fixture)
+    const calls = Array.from({ length: 50 }, () => openCall(session, Buffer.alloc(3)))
+    expect(new Set(await Promise.all(calls.map(({ status }) => status)))).toEqual(new Set(['16', '8']))
+    await once(session, 'close')
+  })
+})
