@@ -2,6 +2,12 @@ import type { Clock } from '@counterstep/core'
 import { MinHeap } from './min-heap.ts'
 
 /**
+ * The alarms of one turn of the event loop may take this long. A caller may set the deadlines of many transactions to one instant, and
+ * what follows from each may take milliseconds.
+ */
+const TURN_MS_MAX = 5
+
+/**
  * Rings many alarms by one timer. An alarm cannot be cancelled; a callback that has nothing to do must do nothing.
  * Alarms of one millisecond share a place in the heap, since a busy node sets thousands a second.
  */
@@ -10,6 +16,10 @@ export class AlarmClock {
   readonly #alarms = new MinHeap<(() => void)[]>()
   /** The same lists, by their instants. */
   readonly #alarmsAt = new Map<number, (() => void)[]>()
+  /** These ring now, and those that a turn has no time for in the next one. */
+  #due: (() => void)[] = []
+  /** So many of them have rung. */
+  #rung = 0
   #timerAt = Number.POSITIVE_INFINITY
   #cancel: () => void = () => undefined
   #stopped = false
@@ -19,7 +29,7 @@ export class AlarmClock {
   }
 
   get size(): number {
-    let size = 0
+    let size = this.#due.length - this.#rung
     for (const alarms of this.#alarmsAt.values()) size += alarms.length
     return size
   }
@@ -54,15 +64,16 @@ export class AlarmClock {
   #ring(): void {
     this.#timerAt = Number.POSITIVE_INFINITY
     const now = this.#clock.now()
-    const due: (() => void)[][] = []
     for (let at = this.#alarms.firstKey; at !== undefined && at <= now; at = this.#alarms.firstKey) {
-      due.push(this.#alarms.pop() ?? [])
+      for (const callback of this.#alarms.pop() ?? []) this.#due.push(callback)
       this.#alarmsAt.delete(at)
     }
     // The callbacks run after the heap is done. One that sets itself again at
     // once waits for a timer, and does not block the loop.
-    for (const alarms of due) for (const callback of alarms) callback()
-    const next = this.#alarms.firstKey
+    while (this.#rung < this.#due.length && this.#clock.now() - now < TURN_MS_MAX) this.#due[this.#rung++]?.()
+    if (this.#rung === this.#due.length) this.#due = []
+    if (this.#due.length === 0) this.#rung = 0
+    const next = this.#due.length > 0 ? now : this.#alarms.firstKey
     if (next !== undefined && !this.#stopped && next < this.#timerAt) this.#setTimer(next)
   }
 }

@@ -47,6 +47,34 @@ describe('an alarm clock', () => {
     expect(rung).toEqual(['now at 10', 'next at 15'])
   })
 
+  it('S40: Alarms of one instant that take long are spread over turns, in their order', () => {
+    let now = 0
+    const planned: (() => void)[] = []
+    const clock = {
+      now: () => now,
+      after: (_ms: number, run: () => void) => {
+        planned.push(run)
+        return () => planned.splice(planned.indexOf(run), 1)
+      },
+    }
+    const alarms = new AlarmClock(clock)
+    const rung: number[] = []
+    for (let alarm = 0; alarm < 7; alarm++)
+      alarms.ringAt(10, () => {
+        rung.push(alarm)
+        now += 2
+      })
+    now = 10
+    const turns: (readonly number[])[] = []
+    while (planned.length > 0) {
+      planned.shift()?.()
+      turns.push(rung.splice(0))
+    }
+    // Each takes 2 ms, so the third one takes a turn of 5 ms over its end.
+    expect(turns).toEqual([[0, 1, 2], [3, 4, 5], [6]])
+    expect(alarms.size).toBe(0)
+  })
+
   it('No alarm rings after the clock was stopped', async () => {
     const { time, clock, alarms, rung } = fixture()
     alarms.ringAt(10, () => rung.push('never'))

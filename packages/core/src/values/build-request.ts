@@ -53,7 +53,8 @@ export function findUnusableValue(saga: SagaTransaction, position: number, op: S
   if (template === undefined) return undefined
   try {
     if (template.body !== undefined) checkBody(saga, template.body, op)
-    fillHead(saga, plain, template, op)
+    // A compensation goes out with whatever its values leave of its URL and its headers, which take long to fill.
+    if (op === 'action') fillHead(saga, plain, template, op)
     return undefined
   } catch (error: unknown) {
     if (error instanceof UnusableValueError) return error.message

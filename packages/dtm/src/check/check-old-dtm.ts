@@ -4,14 +4,14 @@ import { GRPC, readBranchUrl } from '../definition/branch-url.ts'
 import { type CheckRules, findRefusal, listRefusals, readPlace } from './judge-transaction.ts'
 import { type GetJson, type OldTransaction, readTopics, readTransactions } from './old-dtm.ts'
 
-/** What a switch from a running DTM would meet. */
+/** It tells what a switch from a running DTM would meet. */
 export interface CheckReport {
   readonly transactions: number
   readonly topics: number
   readonly isCut: boolean
   /** Each reason for which something would be refused, the most frequent one first. */
   readonly refusals: readonly Tally[]
-  /** What the server has to be started with. */
+  /** The options with which the server has to be started. */
   readonly needs: readonly Tally[]
   /** The hosts that are called, the most frequent one first. */
   readonly hosts: readonly Tally[]

@@ -146,7 +146,10 @@ export function findRefusal(read: () => unknown, place: string): readonly string
 
 /** Names the host, since the query of a URL may have secrets. */
 export function readPlace(url: string): string {
-  return /^(?:[a-z][a-z0-9+.-]*:\/\/)?[^/?#]*/i.exec(url)?.[0].replace(/\/\/.*@/, '//') ?? ''
+  return (
+    /^(?:[a-z][a-z0-9+.-]*:\/\/)?[^/?#]*/i.exec(url)?.[0].replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, '$1') ??
+    ''
+  )
 }
 
 function describe(error: unknown): string {
