@@ -160,7 +160,8 @@ async function open(deps: ServeDeps, closers: Closers, retirement: Retirement): 
   const dialect = createDialect(dialectDeps)
   const onError = (error: unknown) => logger.error({ err: error }, 'request failed')
   const dtmAccess = { gate: gates.dtm, bounds, onError, dialect }
-  const dtm = buildDtmApp({ ...dialectDeps, ...dtmAccess, nodeMetrics: readAll })
+  const findConsolePort = () => (config.hasConsole ? readPort(app.server.address()) : undefined)
+  const dtm = buildDtmApp({ ...dialectDeps, ...dtmAccess, findConsolePort, nodeMetrics: readAll })
   closers.push(() => closeApp(dtm))
   let grpc: DtmGrpcServer | undefined
   closers.push(async () => grpc?.stop())
@@ -209,6 +210,10 @@ async function openTracer(
   const { tracer, stop } = await startTelemetry({ ...config.telemetry, registry, version, logger })
   closers.push(stop)
   return tracer
+}
+
+function readPort(address: string | AddressInfo | null): number | undefined {
+  return typeof address === 'object' ? address?.port : undefined
 }
 
 function describeStore({ name, durabilityClass, failover }: Store) {

@@ -60,10 +60,12 @@ it('A server shows its OpenAPI document as a page', async () => {
   expect((await process.ended()).code).toBe(0)
 })
 
-it('A server speaks DTM on a port of its own, and stops that HTTP API too', async () => {
-  const { process } = await ServeProcess.listening(folder, '--dtm-port', '0')
+it('A server speaks DTM on a port of its own, whose page leads to the console, and stops that HTTP API too', async () => {
+  const { process } = await ServeProcess.listening(folder, '--dtm-port', '0', '--console', 'on')
   const ready = process.stdout.find((line) => line.startsWith('{"url":')) ?? '{}'
-  const { dtmUrl } = JSON.parse(ready) as { readonly dtmUrl: string }
+  const { dtmUrl, consoleUrl } = JSON.parse(ready) as Record<string, string>
+  const page = await fetch(`${dtmUrl}/admin`, { redirect: 'manual' })
+  expect([page.status, page.headers.get('location')]).toEqual([302, consoleUrl])
   const branch = await branchService()
   const submitted = await fetch(`${dtmUrl}/api/dtmsvr/submit`, {
     method: 'POST',

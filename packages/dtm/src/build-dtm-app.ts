@@ -17,6 +17,7 @@ import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { type FastifyInstance, fastify } from 'fastify'
 import { createDialect, type Dialect, type DialectDeps } from './dialect.ts'
 import type { DialectMetrics } from './metrics/dialect-metrics.ts'
+import { addAdminPageRoutes } from './routes/admin-page.ts'
 import { createErrorHandler, type ReportError } from './routes/handle-error.ts'
 import { addJsonRpcRoute } from './routes/json-rpc.ts'
 import { addKeyValueRoutes } from './routes/key-values.ts'
@@ -44,6 +45,8 @@ export interface DtmAppDeps extends DialectDeps {
   readonly nodeMetrics?: () => Promise<string>
   /** It gets the errors that are bugs or have no code. By default they are dropped. */
   readonly onError?: ReportError
+  /** It returns the port of the console, once it is known. Absent: there is none. */
+  readonly findConsolePort?: () => number | undefined
   /** The app tells clients that it is this version of DTM. By default it is the one that the dialect was compared with. */
   readonly version?: string
   readonly limits?: Partial<ConnectionLimits>
@@ -94,6 +97,7 @@ export function buildDtmApp(deps: DtmAppDeps): FastifyInstance {
     addJsonRpcRoute(routes, { commands, gate, metrics, report: onError })
     addOperationRoutes(routes, { metrics, version: deps.version ?? DTM_VERSION, nodeMetrics })
     addPrepareWorkflowRoute(routes, commands, gate)
+    if (deps.findConsolePort !== undefined) addAdminPageRoutes(routes, deps.findConsolePort)
   })
   return app
 }
