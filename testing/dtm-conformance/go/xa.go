@@ -17,7 +17,7 @@ var xaChecks = []check{
 	{name: "xa: the program dies before submit, the timeout rolls back", run: xaTimesOut},
 	{name: "xa: a commit that fails is asked again", run: xaCommitsAgain},
 	{name: "xa: a rollback that came before is not undone by a late action", run: xaLateAction},
-	{name: "xa: a branch is registered again, and a late one is refused", run: xaRegistersAgain},
+	{name: "xa: a branch is registered again, and a late one is refused", defect: "9.13", run: xaRegistersAgain},
 	{name: "xa: wait_result shows the commits' result", run: xaWaits},
 }
 
