@@ -13,6 +13,14 @@ it('A literal is written for texts, whole numbers and null', () => {
   ])
 })
 
+it('S40: A long text with many characters to escape is written in hexadecimal digits, and any other as it is', () => {
+  const long = 'ä\\'.repeat(3_000)
+  expect(literal(long)).toBe(`x'${Buffer.from(long).toString('hex')}'`)
+  expect(literal("'\0\\".repeat(1_000).padEnd(4_095, 'x').slice(0, 4_095))).toMatch(/^'''\\0/)
+  const few = `${'x'.repeat(10_000)}\\`
+  expect(literal(few)).toBe(`'${'x'.repeat(10_000)}\\\\'`)
+})
+
 it('No literal is written for anything but texts, whole numbers and null, because it would be SQL', () => {
   const others = [
     undefined,
