@@ -54,6 +54,7 @@ export function bundleCommand(
     metafile: true,
     // Identifiers stay, for stack traces; the comments that name the folder of the build go.
     minifyWhitespace: true,
+    minifySyntax: true,
     legalComments: 'none',
     logLevel: 'warning',
   })
