@@ -1,4 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { selfSignedCertificate } from '@counterstep/test-servers/certificate'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { readCommand } from '../src/config.ts'
 
 type Environment = Readonly<Record<string, string>>
@@ -51,6 +55,33 @@ describe('S10: who may listen where', () => {
       '--daily-submits-per-key is of use only with --keys-file.',
       '--daily-bytes-per-key is of use only with --keys-file.',
     ])
+  })
+
+  it('The files of the gRPC API come together, with its port, and fit each other', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'grpc-files-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const validity = { validFrom: new Date(0), validTo: new Date(1), address: '127.0.0.1' }
+    const [one, other] = [selfSignedCertificate(validity), selfSignedCertificate(validity)]
+    const [cert, key, otherKey, empty] = ['cert', 'key', 'other', 'empty'].map((name) => join(folder, name))
+    await writeFile(cert ?? '', one.cert)
+    await writeFile(key ?? '', one.key)
+    await writeFile(otherKey ?? '', other.key)
+    await writeFile(empty ?? '', '')
+    const problems = (...args: readonly (string | undefined)[]) => read(args.map((each) => each ?? ''))
+    const port = ['--dtm-grpc-port', '36790']
+    expect(problems(...port, '--dtm-grpc-cert', cert)).toEqual([
+      '--dtm-grpc-cert and --dtm-grpc-key must come together.',
+    ])
+    expect(problems('--dtm-grpc-cert', cert, '--dtm-grpc-key', key)).toEqual([
+      '--dtm-grpc-cert is of use only with --dtm-grpc-port.',
+    ])
+    expect(problems(...port, '--dtm-grpc-cert', cert, '--dtm-grpc-key', otherKey)).toEqual([
+      expect.stringContaining('cannot be used'),
+    ])
+    expect(problems(...port, '--dtm-grpc-cert', cert, '--dtm-grpc-key', empty)).toEqual([
+      expect.stringContaining('--dtm-grpc-key'),
+    ])
+    expect(problems(...port, '--dtm-grpc-cert', cert, '--dtm-grpc-key', key)).toMatchObject({ insecure: [] })
   })
 
   it('S43: The flag --dtm-networks gives the scope submit alone, and more only by name', () => {

@@ -205,8 +205,11 @@ function findServiceTlsProblems({ services, serviceCa, serviceCert, serviceKey }
   })
 }
 
-function findGrpcTlsProblems({ dtmGrpcPort, dtmGrpcCert: cert, dtmGrpcKey: key }: ServerValues): string[] {
-  if (cert === undefined && key === undefined) return []
+function findGrpcTlsProblems(values: ServerValues): string[] {
+  const { dtmGrpcPort, dtmGrpcCert: cert, dtmGrpcKey: key } = values
+  // A file that cannot be read has a problem of its own.
+  const isUnread = !('dtmGrpcCert' in values) || !('dtmGrpcKey' in values)
+  if (isUnread || (cert === undefined && key === undefined)) return []
   if (cert === undefined || key === undefined)
     return [`${asFlag('dtmGrpcCert')} and ${asFlag('dtmGrpcKey')} must come together.`]
   if (dtmGrpcPort === 'off') return [`${asFlag('dtmGrpcCert')} is of use only with ${asFlag('dtmGrpcPort')}.`]

@@ -10,12 +10,14 @@ import {
   prepare,
   prepareWorkflow,
   type ReportError,
+  refuseUnprocessable,
   registerBranch,
   SUCCESS,
   submit,
 } from '@counterstep/dtm/commands'
 import type { handleUnaryCall, ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
 import type { CallGuard } from './call-guard.ts'
+import { FIELDS_MAX, hasTooManyFields } from './field-count.ts'
 import type { DtmBranchMessage, DtmRequestMessage, DtmTopicMessage } from './messages.ts'
 import { DTM_METHODS, type DtmMethod } from './method-access.ts'
 import { readRegistration, readRequest } from './read-message.ts'
@@ -31,21 +33,29 @@ export interface MethodDeps {
 
 type Run<Message> = (message: Message, deps: CommandDeps) => Promise<Answer>
 
+/** The options stand in this field of the messages of these methods. */
+const OPTIONS_FIELD = 3
+const HAVE_OPTIONS: ReadonlySet<string> = new Set(['Submit', 'Prepare', 'Abort', 'PrepareWorkflow'])
+
 /** Makes the methods of DTM's service. Each runs the same command as the route of DTM's HTTP API. */
 export class DtmMethods {
   readonly #deps: MethodDeps
   /** The bytes of each message, for the quota of its key. */
   readonly #bytes = new WeakMap<object, number>()
+  /** These messages were not decoded. */
+  readonly #refused = new WeakSet<object>()
 
   constructor(deps: MethodDeps) {
     this.#deps = deps
   }
 
-  /** Notes the bytes of each message when it is decoded. */
+  /** Notes the bytes of each message when it is decoded. A message with too many fields is not decoded. */
   countBytes(service: ServiceDefinition): ServiceDefinition {
     const counted = Object.entries(service).map(([name, method]) => {
       const requestDeserialize = (bytes: Buffer) => {
-        const message: object = method.requestDeserialize(bytes)
+        const isTooMany = hasTooManyFields(bytes, HAVE_OPTIONS.has(name) ? OPTIONS_FIELD : undefined)
+        const message: object = method.requestDeserialize(isTooMany ? Buffer.alloc(0) : bytes)
+        if (isTooMany) this.#refused.add(message)
         this.#bytes.set(message, bytes.length)
         return message
       }
@@ -111,6 +121,7 @@ export class DtmMethods {
     command: Run<Message>,
     { metadata, request }: Parameters<handleUnaryCall<Message, object>>[0],
   ): Promise<Answer> {
+    if (this.#refused.has(request)) throw refuseUnprocessable(`a message has more than ${FIELDS_MAX} fields`)
     const { dialect, gate, guard } = this.#deps
     const admitted = guard.find(metadata)
     const method = DTM_METHODS[name]

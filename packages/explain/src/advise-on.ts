@@ -72,6 +72,8 @@ export function adviseOn(outcome: string, op?: Op): string {
   const known = ADVICE[outcome]
   if (known !== undefined) return known
   if (/^5\d\d$/.test(outcome)) return 'The service runs and fails: its own log has the reason.'
+  if (/^grpc-\d+$/.test(outcome))
+    return 'The service answers a code of gRPC that decides nothing. Look at its log, and at proxies between.'
   if (/^\d{3}$/.test(outcome))
     return 'The service gives no answer that counts. Look at its log, and at proxies between.'
   return "Look at the service's log."

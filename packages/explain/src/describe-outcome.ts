@@ -44,6 +44,8 @@ export function describeOutcome(outcome: string, op?: Op): string {
   if (outcome === '409') return 'answers 409, it refuses'
   if (outcome === '425') return 'answers 425, not yet'
   if (/^\d{3}$/.test(outcome)) return `answers ${outcome}`
+  const code = /^grpc-(\d+)$/.exec(outcome)?.[1]
+  if (code !== undefined) return `answers the code ${code} of gRPC`
   return WORDS[outcome] ?? `fails with ${outcome}`
 }
 

@@ -154,13 +154,14 @@ function describe(gid: string, kind: string, name: string | undefined): Attribut
 function describeUrl(text: string): Attributes {
   const url = URL.parse(text)
   if (url === null) return {}
-  const { protocol, hostname, port, pathname, origin } = url
+  const { protocol, hostname, host, port, pathname } = url
   // The URL of a named service is the name, a colon and a path.
   if (hostname === '') return { 'peer.service': protocol.slice(0, -1), 'url.full': cut(protocol + pathname) }
   return {
     'server.address': hostname,
     'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
-    'url.full': cut(origin + pathname),
+    // The origin of a URL of gRPC is `null`.
+    'url.full': cut(`${protocol}//${host}${pathname}`),
   }
 }
 

@@ -164,6 +164,10 @@ describe('the spans of a run', () => {
 
   it.each([
     ['bank:/credit?x=1', { 'peer.service': 'bank', 'url.full': 'bank:/credit' }],
+    [
+      'grpc://bank.example:58080/bank.Bank/Credit',
+      { 'server.port': 58_080, 'url.full': 'grpc://bank.example:58080/bank.Bank/Credit' },
+    ],
     ['http://u:p@127.0.0.1/credit', { 'server.address': '127.0.0.1', 'server.port': 80 }],
     [`https://bank.example/${'x'.repeat(4_000)}`, { 'server.port': 443 }],
   ])('The URL %s is shown without a login, and is cut', (url, expected) => {

@@ -268,6 +268,8 @@ describe('a record', () => {
     expect(toFormat({ definition: { ...serial(1).definition, wordsCount: true } })).toBe(2)
     expect(toFormat(buildTcc(0))).toBe(2)
     expect(toFormat(buildMessage(1))).toBe(2)
+    expect(toFormat({ definition: { ...serial(1).definition, callsGrpc: true } })).toBe(9)
+    expect(toFormat({ ...buildTcc(0), definition: { ...buildTcc(0).definition, callsGrpc: true } })).toBe(9)
   })
 
   it('A record keeps a branch’s answer in any characters', () => {

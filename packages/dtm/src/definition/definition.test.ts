@@ -182,6 +182,73 @@ describe('the branches', () => {
   })
 })
 
+describe('branches over gRPC', () => {
+  const checks = { checkUrl: check, checkGrpc: (target: string) => targets.checkGrpc(target) }
+  const TARGET = '127.0.0.1:58080/bank.Bank/Debit'
+  const binary = (text: string) => Buffer.from(text, 'latin1').toString('base64')
+  const build = (steps: DtmRequest['steps'], more: Partial<DtmRequest> = {}) =>
+    buildSagaDefinition(
+      { ...request({ steps, payloads: steps.map(() => 'a') }), protocol: 'grpc', ...more },
+      checks,
+    )
+
+  it('A branch over gRPC is stored with its scheme and its bytes in base64, under a mark that older servers leave alone', () => {
+    const saga = build([{ action: TARGET }], { payloads: [binary('\u00ff\u0000')], hasBinaryPayloads: true })
+    expect(saga.callsGrpc).toBe(true)
+    expect(saga.branches[0]).toMatchObject({
+      action: `grpc://${TARGET}`,
+      body: binary('\u00ff\u0000'),
+      contentType: 'application/grpc',
+    })
+  })
+
+  it('A payload that came as text is a message of its UTF-8 bytes', () => {
+    expect(build([{ action: TARGET }]).branches[0]?.body).toBe(Buffer.from('a').toString('base64'))
+  })
+
+  it('A branch over HTTP keeps its text and needs no mark, in whatever way its request came', () => {
+    const saga = build([{ action: URL }], { payloads: [binary('{}')], hasBinaryPayloads: true })
+    expect(saga).not.toHaveProperty('callsGrpc')
+    expect(saga.branches[0]).toMatchObject({ action: URL, body: '{}', contentType: 'application/json' })
+  })
+
+  for (const [what, step, more] of [
+    ['URLs of both kinds', { action: TARGET, compensate: URL }, {}],
+    [
+      'a payload for HTTP that is no UTF-8',
+      { action: URL },
+      { payloads: [binary('\u00ff')], hasBinaryPayloads: true },
+    ],
+    ['a URL with the scheme of gRPC', { action: `grpc://${TARGET}` }, {}],
+    ['no port', { action: '127.0.0.1/bank.Bank/Debit' }, {}],
+    ['a target that is not allowed', { action: '10.0.0.1:1/bank.Bank/Debit' }, {}],
+    ['another protocol', { action: TARGET }, { protocol: 'http' }],
+    ['a payload over the bound', { action: TARGET }, { payloads: ['x'.repeat(200 * 1_024)] }],
+  ] as readonly (readonly [string, Readonly<Record<string, string>>, Partial<DtmRequest>])[])
+    it(`A step with ${what} is refused`, () => expect(() => build([step], more)).toThrow())
+
+  it('Payloads that are over the bound together once they are base64 are refused', () => {
+    const steps = Array.from({ length: 6 }, () => ({ action: TARGET }))
+    expect(() => build(steps, { payloads: steps.map(() => 'x'.repeat(170 * 1_024)) })).toThrow(/over 1048576/)
+  })
+
+  it('A TCC of the protocol has the mark before its branches are known, if they may be called so', () => {
+    const tcc = { ...request(), protocol: 'grpc' }
+    expect(buildTccDefinition(tcc, checks).callsGrpc).toBe(true)
+    expect(buildTccDefinition(tcc, { checkUrl: check })).not.toHaveProperty('callsGrpc')
+    expect(buildTccDefinition(request(), checks)).not.toHaveProperty('callsGrpc')
+  })
+
+  it('A message whose query-back goes over gRPC has the mark', async () => {
+    const asked = { ...request({ query_prepared: TARGET }), protocol: 'grpc' }
+    const message = await buildMessageDefinition(asked, 'prepared', {
+      ...checks,
+      findSubscribers: async () => [],
+    })
+    expect(message).toMatchObject({ callsGrpc: true, check: { url: `grpc://${TARGET}` } })
+  })
+})
+
 describe('the note', () => {
   it('The note of a DTM transaction is read as it was written', () => {
     const usual: Note = {

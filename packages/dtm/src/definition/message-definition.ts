@@ -1,5 +1,5 @@
 import type { CheckGrpc, CheckUrl, MessageBranch, MessageDefinition } from '@counterstep/core'
-import { BODY_BYTES_MAX, BRANCHES_MAX, DEADLINE_MS_MAX, DELAY_MS_MAX, isGrpcUrl } from '@counterstep/protocol'
+import { BRANCHES_MAX, DEADLINE_MS_MAX, DELAY_MS_MAX, isGrpcUrl } from '@counterstep/protocol'
 import { refuse, refuseUnprocessable } from '../wire/answer.ts'
 import type { DtmRequest } from '../wire/read-request.ts'
 import { type BranchHeaders, readBranchHeaders } from './branch-headers.ts'
@@ -8,7 +8,7 @@ import { readBareUrl, readBranchUrl } from './branch-url.ts'
 import { buildCommonDefinition, TIMEOUT_TO_FAIL_S } from './common-definition.ts'
 import { readDelayS } from './custom-data.ts'
 import { NO_BRANCH } from './no-branch.ts'
-import { buildContent, readPayloads } from './payload.ts'
+import { buildContent, readPayloads, refuseLargeBodies } from './payload.ts'
 import { toSpanMs } from './to-span-ms.ts'
 
 /** A message depends on these parts besides its request. */
@@ -77,8 +77,6 @@ async function buildBranches(
     }
   }
   if (branches.length > BRANCHES_MAX) throw refuseUnprocessable(`more than ${BRANCHES_MAX} branches`)
-  // Each subscriber gets a copy of the payload, so a small request could become a large row.
-  if (branches.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0) > BODY_BYTES_MAX)
-    throw refuseUnprocessable(`the payloads of all branches are over ${BODY_BYTES_MAX} bytes`)
+  refuseLargeBodies(branches)
   return branches.length === 0 ? [NO_BRANCH] : branches
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import {
+  BODY_BYTES_MAX,
   BRANCHES_MAX,
   findPayloadFault,
   GRPC_CONTENT_TYPE,
@@ -51,6 +52,15 @@ export function buildContent(
   const body = readPayload(toText(payload), contentType)
   for (const url of called) refuseBadJsonRpc(protocol, url, body)
   return { body, contentType }
+}
+
+/**
+ * Throws if the bodies of all branches are too large together. Each subscriber of a topic gets a copy of the payload, and base64 is
+ * longer than its bytes, so a small request could become a large row.
+ */
+export function refuseLargeBodies(branches: readonly Content[]): void {
+  if (branches.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0) > BODY_BYTES_MAX)
+    throw refuseUnprocessable(`the payloads of all branches are over ${BODY_BYTES_MAX} bytes`)
 }
 
 function readPayload(payload: string, contentType: string): string {

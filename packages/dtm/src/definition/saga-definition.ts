@@ -8,7 +8,7 @@ import { readBranchUrl, type UrlRules } from './branch-url.ts'
 import { buildCommonDefinition } from './common-definition.ts'
 import { readSagaOrder, type SagaOrder } from './custom-data.ts'
 import { NO_BRANCH } from './no-branch.ts'
-import { buildContent, readPayloads } from './payload.ts'
+import { buildContent, readPayloads, refuseLargeBodies } from './payload.ts'
 import { toSpanMs } from './to-span-ms.ts'
 
 /** Builds the definition of a saga. Throws AnsweredError for a saga that cannot run. */
@@ -31,6 +31,7 @@ export function buildSagaDefinition(request: DtmRequest, checks: Omit<UrlRules, 
       after: findPredecessors(order, step),
     }
   })
+  refuseLargeBodies(branches)
   const callsGrpc = branches.some(({ action, compensation }) => [action, compensation].some(isGrpcUrl))
   const { timeout_to_fail } = request
   return {
