@@ -93,7 +93,7 @@ describe('requests to the DTM dialect', () => {
 
   beforeAll(async () => {
     branch = await answeringBranch()
-    server = await FuzzedServer.start()
+    server = await FuzzedServer.start('--accept-new-kinds')
     for (const gid of GIDS) {
       const json = { gid, trans_type: 'tcc', timeout_to_fail: 3_600 }
       const segments = ['', 'api', 'dtmsvr', 'prepare']
@@ -121,7 +121,7 @@ describe('requests to the DTM dialect', () => {
   }
 
   function note({ method, target, body }: WireRequest, { status }: WireAnswer): void {
-    if (method !== 'POST' || !/^\/api\/dtmsvr\/(?:submit|prepare)$/.test(target)) return
+    if (method !== 'POST' || !/^\/api\/dtmsvr\/(?:submit|prepare|prepareWorkflow)$/.test(target)) return
     const gids = [...body.matchAll(/"gid":"([!#-&(-:<-[\]-~]{1,128})"/gi)].flatMap(([, gid]) => gid ?? [])
     for (const gid of gids) ([403, 421, 422, 500, 501].includes(status) ? refusedGids : takenGids).add(gid)
   }

@@ -2,9 +2,9 @@ import { readPath, type WireAnswer, type WireRequest } from './wire-request.ts'
 
 export type Nature = 'valid' | 'near-valid' | 'rubbish'
 
-/** DTM's outcomes, its refusals (500, with a sentence; 422 for what is over a bound of ours), gin's redirects, what is not there yet, what the gate refuses (403, 421), and HTTP's own. */
+/** DTM's outcomes, its refusals (500, with a sentence; 422 for what is over a bound of ours), gin's redirects and that to the console, what is not there yet, what the gate refuses (403, 421), and HTTP's own. */
 const STATUSES: ReadonlySet<number> = new Set([
-  200, 301, 307, 400, 403, 404, 408, 409, 413, 414, 421, 422, 425, 431, 500, 501,
+  200, 301, 302, 307, 400, 403, 404, 408, 409, 413, 414, 421, 422, 425, 431, 500, 501,
 ])
 const COMMAND = /^\/api\/dtmsvr\/(?:prepare|submit|abort|forceStop|resetNextCronTime)$/
 /** DTM's Go client panics over JSON that is no workflow. */
@@ -35,8 +35,9 @@ export function faultsOfDtmAnswer(
 
 function bodyFaults({ method, target }: WireRequest, { status, contentType, body }: WireAnswer) {
   if (method === 'HEAD') return body.length === 0 ? [] : ['a HEAD with a body']
-  const isPlain = PLAIN.test(readPath(target)) && method === 'POST' && status === 501
-  if (isPlain) return contentType === 'text/plain' ? [] : ['a workflow is refused in JSON']
+  const isPlain = PLAIN.test(readPath(target)) && method === 'POST' && status !== 200
+  if (isPlain && contentType !== 'text/plain') return ['a workflow is refused in JSON']
+  if (isPlain) return body.includes(BROKE) ? ['it broke'] : []
   if (contentType !== 'application/json') {
     return status < 500 ? [] : ['it broke, and says it in no JSON']
   }

@@ -28,6 +28,9 @@ export function validDtmRequest(around: Surroundings, waits: boolean): fc.Arbitr
   )
 }
 
+/** Its branch is neither HTTP nor gRPC. */
+const WITH_FILE = { gid: 'f', trans_type: 'saga', steps: [{ action: 'file:///x' }], payloads: [''] }
+
 /**
  * Requests that may be refused, since they depend on the state: taken gids and branch ids, topics, and transactions
  * that are not there yet.
@@ -54,10 +57,37 @@ export function dtmRequestOfState(around: Surroundings): fc.Arbitrary<Draft> {
     draft('GET', ['subscribe'], query, nothing),
     draft('GET', ['unsubscribe'], query, nothing),
     draft('DELETE', ['topic', 't1'], NONE, nothing),
-    draft('POST', ['prepareWorkflow'], NONE, fc.constant({ gid: 'w', trans_type: 'workflow' })),
+    ...workflowRequests(around),
+    draft('POST', ['submit'], NONE, fc.constant(WITH_FILE)),
     draft('GET', ['scanKV'], NONE, nothing),
     draft('POST', ['registerXaBranch'], NONE, fc.constant({ gid: 'x', trans_type: 'xa', branch_id: '01' })),
   )
+}
+
+/** Some of these gids are workflows, others are transactions of other types, and some are not there. */
+function workflowRequests({ branchUrl, gids }: Surroundings): readonly fc.Arbitrary<Draft>[] {
+  const gid = fc.oneof(fc.constantFrom('w1', 'w2'), fc.constantFrom(...gids), fc.uuid())
+  const common = { gid, trans_type: fc.constant('workflow') }
+  const status = fc.constantFrom('succeed', 'failed', 'done')
+  const prepare = fc.record({
+    ...common,
+    custom_data: fc.constantFrom('{"name":"n","data":"aGk="}', '{"name":""}', '{', ''),
+    query_prepared: fc.constantFrom(`${branchUrl}/resume`, ''),
+    retry_interval: fc.integer({ min: 1, max: 1_000 }),
+  })
+  const step = fc.record({
+    ...common,
+    status,
+    branch_id: fc.constantFrom('01', '02', ''),
+    op: fc.constantFrom('action', 'commit', 'a b'),
+    data: fc.constantFrom('', 'r', '\0'),
+  })
+  const req_extra = fc.record({ status, result: fc.constantFrom('', 'aGk='), rollback_reason: fc.string() })
+  return [
+    draft('POST', ['prepareWorkflow'], NONE, prepare),
+    draft('POST', ['registerBranch'], NONE, step),
+    draft('POST', ['submit'], NONE, fc.record({ ...common, req_extra })),
+  ]
 }
 
 function draft(
