@@ -7,6 +7,8 @@ const STATUSES: ReadonlySet<number> = new Set([
   200, 301, 302, 307, 400, 403, 404, 408, 409, 413, 414, 421, 422, 425, 431, 500, 501,
 ])
 const COMMAND = /^\/api\/dtmsvr\/(?:prepare|submit|abort|forceStop|resetNextCronTime)$/
+/** A request that cannot be read as HTTP reaches no route. */
+const OF_HTTP: ReadonlySet<number> = new Set([400, 408, 414, 431])
 /** DTM's Go client panics over JSON that is no workflow. */
 const PLAIN = /^\/api\/dtmsvr\/prepareWorkflow$/
 /** The message of an error that the code did not foresee. */
@@ -35,7 +37,7 @@ export function faultsOfDtmAnswer(
 
 function bodyFaults({ method, target }: WireRequest, { status, contentType, body }: WireAnswer) {
   if (method === 'HEAD') return body.length === 0 ? [] : ['a HEAD with a body']
-  const isPlain = PLAIN.test(readPath(target)) && method === 'POST' && status !== 200
+  const isPlain = PLAIN.test(readPath(target)) && method === 'POST' && status !== 200 && !OF_HTTP.has(status)
   if (isPlain && contentType !== 'text/plain') return ['a workflow is refused in JSON']
   if (isPlain) return body.includes(BROKE) ? ['it broke'] : []
   if (contentType !== 'application/json') {
