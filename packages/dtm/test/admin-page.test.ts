@@ -12,6 +12,7 @@ async function ask(url: string, host: string, port: number | undefined | 'no-con
   })
   try {
     const { statusCode, headers } = await app.inject({ url, headers: { host } })
+    if (statusCode === 302) expect(headers['cache-control']).toBe('no-store')
     return [statusCode, headers.location]
   } finally {
     await app.close()

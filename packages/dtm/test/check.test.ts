@@ -59,6 +59,7 @@ describe('the check of a running DTM', () => {
     ['a payload is over', { trans_type: 'saga' }, stepRows(URL, '01', `"${'x'.repeat(300_000)}"`)],
     ['branch_headers', { trans_type: 'saga', options: '{"branch_headers":{"cookie":"x"}}' }, stepRows(URL)],
     ['parameter "method"', { trans_type: 'saga', protocol: 'json-rpc' }, stepRows('http://bank.test/method')],
+    ['its options are not JSON', { trans_type: 'saga', options: '{' }, stepRows(URL)],
     ['an unknown trans_type', { trans_type: 'other' }, []],
     ['a workflow has no name', { trans_type: 'workflow', query_prepared: URL }, []],
   ]
@@ -78,6 +79,8 @@ describe('the check of a running DTM', () => {
   it('It says what the server has to be started with', async () => {
     const grpc = await judge({ trans_type: 'saga', protocol: 'grpc' }, stepRows('bank.test:1/a.B/C'))
     expect(grpc.needs).toEqual(['--accept-new-kinds', '--dtm-grpc-port'])
+    const jsonRpc = await judge({ trans_type: 'saga', protocol: 'json-rpc' }, stepRows(URL))
+    expect(jsonRpc.needs).toEqual(['--accept-new-kinds'])
     expect((await judge({ trans_type: 'xa' }, [])).needs).toEqual(['--accept-new-kinds'])
     expect((await judge({ trans_type: 'tcc' }, [])).needs).toEqual([])
   })

@@ -45,6 +45,15 @@ function ending(gid: string, req_extra: object) {
 }
 
 describe('a workflow of DTM', () => {
+  it('One whose data is not base64 is refused and not stored', async () => {
+    await using dtm = await openDtmFixture()
+    const branches = dtm.play({})
+    const custom_data = '{"name":"n","data":"a-b"}'
+    const answer = await dtm.node.post('prepareWorkflow', workflow('w', branches, { custom_data }))
+    expect(answer.body).toContain('data is not in base64')
+    expect(await dtm.node.engine.get('w' as never)).toBeUndefined()
+  })
+
   it('Its client is called back by the name of the workflow until it says how it has ended', async () => {
     await using dtm = await openDtmFixture()
     const branches = dtm.play({ '/resume': [{ status: 409, body: 'FAILURE' }, { status: 200 }] })

@@ -134,10 +134,11 @@ export abstract class Requests implements EngineApi {
   }
 
   /** A host of another dialect builds its definitions itself. */
-  #refuseNewKind({ kind, callsGrpc }: Definition): InvalidRequestError | undefined {
-    const isOpen = OPEN_KINDS.some((open) => open === kind) && callsGrpc !== true
+  #refuseNewKind({ kind, callsGrpc, jsonRpc }: Definition): InvalidRequestError | undefined {
+    const protocol = callsGrpc === true ? 'gRPC' : jsonRpc === true ? 'JSON-RPC' : undefined
+    const isOpen = OPEN_KINDS.some((open) => open === kind) && protocol === undefined
     if (this.assembly.settings.acceptNewKinds || isOpen) return undefined
-    const subject = callsGrpc === true ? 'a transaction over gRPC' : kind
+    const subject = protocol === undefined ? kind : `a transaction over ${protocol}`
     const message = `${subject} is accepted only where new kinds are (--accept-new-kinds)`
     return new InvalidRequestError([{ code: 'SAGA_KIND_UNSUPPORTED', path: '/kind', message }])
   }

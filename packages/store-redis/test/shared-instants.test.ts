@@ -47,10 +47,15 @@ describeOn('redis', 'rows of one instant in Redis', (url) => {
     async (order) => {
       const { store, connection } = await openCrowded(OTHERS)
       const cursor = { at: AT, gid: 'g-20' as Gid }
-      const before = await readOutputBytes(connection)
-      const { items } = await store.list({ order, cursor, limit: 1 })
-      expect(items.map(({ gid }) => gid)).toEqual([order === 'due' ? 'g-21' : 'g-19'])
-      expect((await readOutputBytes(connection)) - before).toBeLessThan(BYTES_MAX)
+      // The server counts the answers to other tests, too, so the least of some counts is nearest to the truth.
+      const counts: number[] = []
+      for (let count = 0; count < 5; count++) {
+        const before = await readOutputBytes(connection)
+        const { items } = await store.list({ order, cursor, limit: 1 })
+        expect(items.map(({ gid }) => gid)).toEqual([order === 'due' ? 'g-21' : 'g-19'])
+        counts.push((await readOutputBytes(connection)) - before)
+      }
+      expect(Math.min(...counts)).toBeLessThan(BYTES_MAX)
     },
   )
 })

@@ -1,13 +1,11 @@
 import type { OutgoingHttpHeaders } from 'node:http'
-import { type BranchCall, isReservedHeader } from '@counterstep/core'
+import { type BranchCall, findBadMetadata, toMetadata } from '@counterstep/core'
 import { IDENTITY_HEADERS, TRANS_TYPES } from '@counterstep/protocol'
 import { BadRequestError, USER_AGENT } from '../request-headers.ts'
 import { buildTraceHeaders } from '../trace-headers.ts'
 
 /** The largest value of `grpc-timeout` has so many digits. */
 const TIMEOUT_MS_MAX = 99_999_999
-const NAME = /^[0-9a-z_.-]+$/
-const VALUE = /^[\x20-\x7e]*$/
 
 export interface Destination {
   readonly scheme: 'http' | 'https'
@@ -46,26 +44,9 @@ export function buildMetadata(
     [IDENTITY_HEADERS.op]: call.op,
     [IDENTITY_HEADERS.kind]: call.kind,
   }
-  for (const [given, value] of Object.entries(call.headers)) {
-    const name = given.toLowerCase()
-    if (isReservedMetadata(name)) continue
-    if (!NAME.test(name) || !VALUE.test(value)) throw new BadRequestError()
-    metadata[name] = value
-  }
+  if (findBadMetadata(call.headers) !== undefined) throw new BadRequestError()
+  for (const [name, value] of toMetadata(call.headers)) metadata[name] = value
   const trace = buildTraceHeaders(call)
   for (let at = 0; at < trace.length; at += 2) metadata[trace[at] ?? ''] = trace[at + 1]
   return metadata
 }
-
-/** Tells whether a name belongs to gRPC, to HTTP or to the identity of a call. */
-export function isReservedMetadata(name: string): boolean {
-  return /^(?:dtm-|grpc-|:)/.test(name) || OF_HTTP.has(name) || isReservedHeader(name)
-}
-
-const OF_HTTP: ReadonlySet<string> = new Set([
-  'accept',
-  'accept-encoding',
-  'content-type',
-  'te',
-  'user-agent',
-])

@@ -1,6 +1,7 @@
 import { DOCUMENTS_MAX, isDocumentKey } from '@counterstep/core'
 import { readGrpcTarget } from '@counterstep/protocol'
 import { GRPC, readBranchUrl } from '../definition/branch-url.ts'
+import { JSON_RPC } from '../definition/json-rpc.ts'
 import { type CheckRules, findRefusal, listRefusals, readPlace } from './judge-transaction.ts'
 import { type GetJson, type OldTransaction, readTopics, readTransactions } from './old-dtm.ts'
 
@@ -27,6 +28,7 @@ export interface Tally {
 
 const FINAL: ReadonlySet<string | undefined> = new Set(['succeed', 'failed'])
 const NEW_KINDS: ReadonlySet<string | undefined> = new Set(['xa', 'workflow'])
+const NEW_PROTOCOLS: ReadonlySet<string | undefined> = new Set([GRPC, JSON_RPC])
 
 /** Reads a running DTM, and counts what a server with these rules would refuse. It changes nothing there. */
 export async function checkOldDtm(
@@ -67,7 +69,7 @@ export async function checkOldDtm(
 
 function listNeeds({ trans_type, protocol }: OldTransaction): readonly string[] {
   return [
-    ...(NEW_KINDS.has(trans_type) || protocol === GRPC ? ['--accept-new-kinds'] : []),
+    ...(NEW_KINDS.has(trans_type) || NEW_PROTOCOLS.has(protocol) ? ['--accept-new-kinds'] : []),
     ...(protocol === GRPC ? ['--dtm-grpc-port'] : []),
   ]
 }

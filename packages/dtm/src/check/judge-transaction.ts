@@ -13,7 +13,7 @@ import {
 } from '../definition/two-phase-definition.ts'
 import { GoTypeError } from '../go-json/decode-go-struct.ts'
 import { GoSyntaxError } from '../go-json/scan-go-json.ts'
-import { AnsweredError } from '../wire/answer.ts'
+import { AnsweredError, refuse } from '../wire/answer.ts'
 import { readGid } from '../wire/read-gid.ts'
 import { type DtmRequest, readRequest } from '../wire/read-request.ts'
 import type { OldBranch, OldTransaction } from './old-dtm.ts'
@@ -108,13 +108,22 @@ function toRequest(transaction: OldTransaction, branches: readonly OldBranch[]):
   const isBinary = protocol === GRPC
   const hasSteps = trans_type === 'saga' || trans_type === 'msg'
   const body = {
-    ...(JSON.parse(options) as object),
+    ...readOptions(options),
     ...{ gid, trans_type, protocol, query_prepared, custom_data },
     steps: hasSteps ? steps.map(({ action, compensate }) => ({ action, compensate })) : [],
     payloads: hasSteps ? steps.map(({ payload }) => (isBinary ? payload : toText(payload))) : [],
   }
   const request = readRequest(JSON.stringify(body))
   return isBinary ? { ...request, hasBinaryPayloads: true } : request
+}
+
+function readOptions(text: string): object {
+  try {
+    return JSON.parse(text || '{}') as object
+  } catch (error: unknown) {
+    if (error instanceof SyntaxError) throw refuse('its options are not JSON')
+    throw error
+  }
 }
 
 function groupById(branches: readonly OldBranch[]): ReadonlyMap<string, ReadonlyMap<string, OldBranch>> {

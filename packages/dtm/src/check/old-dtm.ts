@@ -53,7 +53,7 @@ export async function* readTransactions(
       }
       yield { transaction, branches: branches ?? [] }
     }
-    position = page.next_position ?? ''
+    position = toNextPosition(position, page.next_position)
   } while (position !== '')
 }
 
@@ -65,6 +65,12 @@ export async function* readTopics(get: GetJson): AsyncGenerator<OldTopic> {
     )) as { readonly next_position?: string; readonly kv?: readonly { k?: string; v?: string }[] | null }
     for (const { k: name = '', v = '[]' } of page.kv ?? [])
       yield { name, urls: (JSON.parse(v) as readonly { url?: string }[]).map(({ url = '' }) => url) }
-    position = page.next_position ?? ''
+    position = toNextPosition(position, page.next_position)
   } while (position !== '')
+}
+
+/** Throws for a list that would never end. */
+function toNextPosition(position: string, next = ''): string {
+  if (next !== '' && next === position) throw new TypeError(`DTM gives the position ${position} again`)
+  return next
 }

@@ -28,7 +28,8 @@ export async function registerBranch(
   if (!isGid(gid) || stored?.kind !== trans_type || stored.status !== 'prepared')
     return answerNotPrepared(gid)
   const { contentType = 'application/json', protocol = 'http' } = readNote(stored.definition) ?? {}
-  const rules = { checkUrl, checkGrpc, protocol }
+  // Older servers leave only those alone that say from the start that they may be called over gRPC.
+  const rules = { checkUrl, protocol, ...(stored.definition.callsGrpc === true ? { checkGrpc } : {}) }
   const branch =
     trans_type === 'xa'
       ? buildXaBranch(registration, rules)

@@ -22,13 +22,15 @@ const NO_HEADERS: readonly (readonly [string, Readonly<Record<string, string>>])
   ['a content type twice', { 'Content-Type': 'a/b', 'content-type': 'c/d' }],
 ]
 
+const readHttp = (given: Readonly<Record<string, string>>) => readBranchHeaders(given, 'http')
+
 describe('S9: the headers of branches', () => {
   it.each(DENIED)('Branch headers are refused when one of them is %s', (name) => {
-    expect(() => readBranchHeaders({ [name]: '1' })).toThrow(AnsweredError)
+    expect(() => readHttp({ [name]: '1' })).toThrow(AnsweredError)
   })
 
   it.each(NO_HEADERS)('Branch headers are refused with %s', (_, headers) => {
-    expect(() => readBranchHeaders(headers)).toThrow(AnsweredError)
+    expect(() => readHttp(headers)).toThrow(AnsweredError)
   })
 
   it.each([
@@ -41,18 +43,18 @@ describe('S9: the headers of branches', () => {
     ['\u2028\u0085', 'â\u0080¨Â\u0085'],
     ['\ud800', 'ï¿½'],
   ])('Header values are sent as bytes of UTF-8: %j', (value, bytes) => {
-    const { headers, contentType } = readBranchHeaders({ a: value, 'content-type': value })
+    const { headers, contentType } = readHttp({ a: value, 'content-type': value })
     expect([headers.a, headers.accept, contentType]).toEqual([bytes, bytes, bytes])
     expect(bytes).not.toMatch(/[\r\n\0]/)
   })
 
   it('Header values count by their bytes', () => {
-    expect(() => readBranchHeaders({ a: '日'.repeat(2_700) })).not.toThrow()
-    expect(() => readBranchHeaders({ a: '日'.repeat(2_740) })).toThrow(AnsweredError)
+    expect(() => readHttp({ a: '日'.repeat(2_700) })).not.toThrow()
+    expect(() => readHttp({ a: '日'.repeat(2_740) })).toThrow(AnsweredError)
   })
 
   it('Headers have names in lower case, which never reach a prototype', () => {
-    const { headers } = readBranchHeaders(JSON.parse('{"X-A":"1","__proto__":"2"}'))
+    const { headers } = readHttp(JSON.parse('{"X-A":"1","__proto__":"2"}'))
     expect(Object.entries(headers)).toEqual([
       ['accept', 'application/json'],
       ['x-a', '1'],
@@ -63,15 +65,23 @@ describe('S9: the headers of branches', () => {
   it('Branch headers are at most 20 together with the one that is added', () => {
     const headers = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, n) => [`h${n}`, '']))
-    expect(Object.keys(readBranchHeaders(headers(19)).headers)).toHaveLength(20)
-    expect(() => readBranchHeaders(headers(20))).toThrow(AnsweredError)
+    expect(Object.keys(readHttp(headers(19)).headers)).toHaveLength(20)
+    expect(() => readHttp(headers(20))).toThrow(AnsweredError)
   })
 
   it('Branch headers are at most 8 KiB, and a content type counts as often as it is sent', () => {
     const added = 'accept'.length + 'content-type'.length + 2 * 'application/json'.length
     const room = 8_192 - added - 1
-    expect(readBranchHeaders({ a: 'v'.repeat(room) }).headers.a).toHaveLength(room)
-    expect(() => readBranchHeaders({ a: 'v'.repeat(room + 1) })).toThrow(AnsweredError)
-    expect(() => readBranchHeaders({ 'content-type': 'v'.repeat(4_100) })).toThrow(AnsweredError)
+    expect(readHttp({ a: 'v'.repeat(room) }).headers.a).toHaveLength(room)
+    expect(() => readHttp({ a: 'v'.repeat(room + 1) })).toThrow(AnsweredError)
+    expect(() => readHttp({ 'content-type': 'v'.repeat(4_100) })).toThrow(AnsweredError)
+  })
+
+  it('Branch headers that a call over gRPC cannot carry are refused where there may be one', () => {
+    for (const given of [{ a: 'ä' }, { a: 'b\tc' }, { 'x!y': '1' }] as Record<string, string>[]) {
+      expect(() => readHttp(given)).not.toThrow()
+      expect(() => readBranchHeaders(given, 'grpc')).toThrow(AnsweredError)
+    }
+    expect(() => readBranchHeaders({ 'x-tenant': 'a b', accept: 'ä' }, 'grpc')).not.toThrow()
   })
 })

@@ -1,6 +1,7 @@
-import { isReservedHeader } from '@counterstep/core'
+import { findBadMetadata, isReservedHeader } from '@counterstep/core'
 import { HEADER_BYTES_MAX, HEADERS_MAX } from '@counterstep/protocol'
 import { refuse, refuseUnprocessable } from '../wire/answer.ts'
+import { GRPC } from './branch-url.ts'
 
 export interface BranchHeaders {
   readonly headers: Readonly<Record<string, string>>
@@ -15,8 +16,11 @@ const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/
 const ASCII = /^[\t\x20-\x7e]*$/
 
-/** Returns the headers that each branch call has. The request's own headers replace DTM's defaults. */
-export function readBranchHeaders(given: Readonly<Record<string, string>>): BranchHeaders {
+/**
+ * Returns the headers that each branch call has. The request's own headers replace DTM's defaults. Where branches may be called over
+ * gRPC, it refuses a header that such a call cannot carry, because the call would fail for ever.
+ */
+export function readBranchHeaders(given: Readonly<Record<string, string>>, protocol: string): BranchHeaders {
   const own: Record<string, string> = Object.create(null)
   for (const [name, value] of Object.entries(given)) {
     const key = name.toLowerCase()
@@ -32,6 +36,8 @@ export function readBranchHeaders(given: Readonly<Record<string, string>>): Bran
   const { [CONTENT_TYPE]: contentType = JSON_TYPE, ...headers } = own
   const sent = { accept: contentType, ...headers }
   refuseTooMuch({ ...sent, [CONTENT_TYPE]: contentType })
+  const bad = protocol === GRPC ? findBadMetadata(headers) : undefined
+  if (bad !== undefined) throw refuseUnprocessable(`branch_headers: a call over gRPC cannot carry ${bad}`)
   return { headers: sent, contentType }
 }
 

@@ -34,8 +34,11 @@ export function readDelayS(customData: string): number {
 /** Reads which workflow a client runs. The data is in base64. */
 export function readWorkflowData(customData: string): { readonly name: string; readonly data: Buffer } {
   const members = readMembers(customData)
-  const [name, data] = ['name', 'data'].map((key) => readText(members.get(key), key))
-  return { name: name ?? '', data: Buffer.from(data ?? '', 'base64') }
+  const [name = '', data = ''] = ['name', 'data'].map((key) => readText(members.get(key), key))
+  const bytes = Buffer.from(data, 'base64')
+  // Node skips what is no base64.
+  if (bytes.toString('base64') !== data) throw refuseUnreadable('data is not in base64')
+  return { name, data: bytes }
 }
 
 function readText(value: GoValue | undefined, name: string): string {

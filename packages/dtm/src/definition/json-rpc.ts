@@ -7,7 +7,7 @@ import { refuse } from '../wire/answer.ts'
 import { refuseUnsupported } from '../wire/refuse-unsupported.ts'
 import { isNoteOfProtocol } from './note.ts'
 
-const JSON_RPC = 'json-rpc'
+export const JSON_RPC = 'json-rpc'
 const ERROR_WORD = 'json-rpc'
 
 /** Returns the part of a definition that says how its branches are called. */

@@ -37,7 +37,7 @@ export async function buildMessageDefinition(
 ): Promise<MessageDefinition> {
   const delayMs = toSpanMs('delay', readDelayS(request.custom_data), DELAY_MS_MAX)
   const seconds = request.timeout_to_fail > 0 ? request.timeout_to_fail : TIMEOUT_TO_FAIL_S
-  const branchHeaders = readBranchHeaders(request.branch_headers)
+  const branchHeaders = readBranchHeaders(request.branch_headers, request.protocol)
   const url = readBareUrl(request.query_prepared, { ...context, protocol: request.protocol })
   const afterMs = toSpanMs('timeout_to_fail', seconds, DEADLINE_MS_MAX)
   const branches = await buildBranches(request, branchHeaders, context)

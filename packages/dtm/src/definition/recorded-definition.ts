@@ -27,7 +27,7 @@ export function buildRecordedDefinition(
   const url = readBareUrl(request.query_prepared, { ...checks, protocol: request.protocol })
   if (url === '') throw refuse('a workflow has no query_prepared, at which it would be called back')
   const common = buildCommonDefinition(request)
-  const { headers, contentType } = readBranchHeaders(request.branch_headers)
+  const { headers, contentType } = readBranchHeaders(request.branch_headers, request.protocol)
   return {
     kind: 'recorded',
     ...common,

@@ -15,7 +15,7 @@ import { toSpanMs } from './to-span-ms.ts'
 export function buildSagaDefinition(request: DtmRequest, checks: Omit<UrlRules, 'protocol'>): SagaDefinition {
   const order = readSagaOrder(request.custom_data)
   const count = request.steps.length
-  const { headers, contentType } = readBranchHeaders(request.branch_headers)
+  const { headers, contentType } = readBranchHeaders(request.branch_headers, request.protocol)
   // This bounds the number of steps, so it comes before their order is checked.
   const payloads = readPayloads(request)
   if (order.concurrent) refuseBadOrder(order, count)

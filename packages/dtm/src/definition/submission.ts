@@ -30,7 +30,7 @@ export function buildSubmission(
     retryIntervalS: readIntervalS(request),
     waitResult: request.wait_result,
     waitMs: readWaitMs(request),
-    contentType: readBranchHeaders(request.branch_headers).contentType,
+    contentType: readBranchHeaders(request.branch_headers, request.protocol).contentType,
     isStepless: 'branches' in definition && request.steps.length === 0,
   }
   return {

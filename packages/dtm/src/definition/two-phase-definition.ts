@@ -30,7 +30,7 @@ function buildDefinition(request: DtmRequest, { checkGrpc }: Checks): Omit<XaDef
     // Its branches are not known yet, and they may be called over gRPC.
     ...(request.protocol === GRPC && checkGrpc !== undefined ? { callsGrpc: true } : {}),
     deadlineMs: toSpanMs('timeout_to_fail', seconds, DEADLINE_MS_MAX),
-    headers: readBranchHeaders(request.branch_headers).headers,
+    headers: readBranchHeaders(request.branch_headers, request.protocol).headers,
   }
 }
 

@@ -13,7 +13,9 @@ export function addAdminPageRoutes(app: FastifyInstance, findConsolePort: () => 
       const { hostname } = request
       if (port === undefined || !HOST.test(hostname))
         return reply.code(404).header('content-type', 'text/plain').send('404 page not found')
-      return reply.redirect(`${request.protocol}://${hostname}:${port}/console/`)
+      return reply
+        .header('cache-control', 'no-store')
+        .redirect(`${request.protocol}://${hostname}:${port}/console/`)
     })
   }
 }
