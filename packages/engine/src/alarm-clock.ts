@@ -71,8 +71,11 @@ export class AlarmClock {
     // The callbacks run after the heap is done. One that sets itself again at
     // once waits for a timer, and does not block the loop.
     while (this.#rung < this.#due.length && this.#clock.now() - now < TURN_MS_MAX) this.#due[this.#rung++]?.()
-    if (this.#rung === this.#due.length) this.#due = []
-    if (this.#due.length === 0) this.#rung = 0
+    // A node that is never done with them would keep those that have rung.
+    if (this.#rung * 2 >= this.#due.length) {
+      this.#due = this.#due.slice(this.#rung)
+      this.#rung = 0
+    }
     const next = this.#due.length > 0 ? now : this.#alarms.firstKey
     if (next !== undefined && !this.#stopped && next < this.#timerAt) this.#setTimer(next)
   }

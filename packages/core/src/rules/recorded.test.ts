@@ -73,7 +73,12 @@ describe('a recorded workflow', () => {
       recorded = folded(recorded, [CALL_SENT, answering(CHECK_AT, 'msg', 'unknown', { attempt })], now)
     }
     expect(recorded.attention).toBe(`the callback failed ${ATTENTION_FAILURES} times`)
-    expect(folded(recorded, [report(0)]).attention).toBeUndefined()
+    const alive = folded(recorded, [report(0)])
+    expect(alive.attention).toBeUndefined()
+    expect(alive.check).toMatchObject({ failures: 0, waits: 0 })
+    expect(alive.check.failingSince).toBeUndefined()
+    const during = folded(recorded, [CALL_SENT, report(0)], FIRST_AT)
+    expect(during.check).toMatchObject({ state: 'calling', failures: 0, waits: 0 })
   })
 
   it('A report is a strong change, and puts the next callback off by the first interval', () => {
@@ -117,7 +122,8 @@ describe('a recorded workflow', () => {
 
   it('A retry makes the callback due at once', () => {
     const waiting = folded(called, [answering(CHECK_AT, 'msg', 'ongoing')], FIRST_AT)
-    expect(effectsOf(folded(waiting, [RETRY_NOW], FIRST_AT), FIRST_AT)).toBe('call msg')
+    for (const recorded of [fresh, waiting, folded(fresh, [report(0)])])
+      expect(effectsOf(folded(recorded, [RETRY_NOW], CREATED_AT), CREATED_AT)).toBe('call msg')
   })
 })
 

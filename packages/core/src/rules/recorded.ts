@@ -82,8 +82,8 @@ export function recordedEffects(recorded: RecordedTransaction, now: number): rea
 }
 
 /** Returns when its client is called back next, unless it reports something before. */
-export function callbackAt({ check, createdAt, definition }: RecordedTransaction): number {
-  const isFirst = check.state === 'idle' && check.attempts === 0
+export function callbackAt({ check, createdAt, definition, manualRetries }: RecordedTransaction): number {
+  const isFirst = check.state === 'idle' && check.attempts === 0 && manualRetries === 0
   // One that was called by an owner that is gone, or that an operator retries, is due now.
   return check.nextAt ?? (isFirst ? createdAt + definition.retry.initialMs : createdAt)
 }
@@ -113,13 +113,15 @@ function addRecord(recorded: Prepared, record: StepRecord, now: number): FoldedR
   return { next, durability: 'strong' }
 }
 
-/** A callback that is under way keeps the instant for the one after it. */
 function putOff({ check, definition }: Prepared, now: number): OpProgress {
   // The clock of the store may have gone back since the last callback.
-  const nextAt = Math.max(now, check.endedAt ?? now) + definition.retry.initialMs
-  return check.state === 'calling'
-    ? { ...check, nextAt }
-    : { ...check, state: 'waiting', failures: 0, waits: 0, nextAt }
+  return putOffUntil(check, Math.max(now, check.endedAt ?? now) + definition.retry.initialMs)
+}
+
+/** Its client is alive, so earlier failures do not count. A callback that is under way keeps the instant for the one after it. */
+export function putOffUntil({ failingSince: _, ...check }: OpProgress, nextAt: number): OpProgress {
+  const state = check.state === 'calling' ? 'calling' : 'waiting'
+  return { ...check, state, failures: 0, waits: 0, nextAt }
 }
 
 /** A callback that was put off while it was under way is not made sooner because of how it went. */

@@ -47,6 +47,27 @@ describe('our state of a recorded workflow, merged with the row of another node'
     })
   })
 
+  it('A record that we did not know is a sign of life here, too', () => {
+    const failing: typeof called = {
+      ...folded(called, [answering(CHECK_AT, 'msg', 'unknown')], CREATED_AT),
+      attention: 'the callback failed 10 times',
+    }
+    const merged = mergeRecorded(failing, folded(fresh, [report(0)], NOW))
+    expect(merged).toMatchObject({ check: { failures: 0, waits: 0 }, updatedAt: NOW })
+    expect(merged.attention).toBeUndefined()
+    expect(merged.check.failingSince).toBeUndefined()
+    expect(mergeRecorded(failing, fresh)).toMatchObject({
+      attention: failing.attention,
+      check: failing.check,
+    })
+  })
+
+  it('A report after a retry puts our callback off all the same', () => {
+    const waiting = folded(called, [answering(CHECK_AT, 'msg', 'ongoing')], CREATED_AT)
+    const merged = mergeRecorded(waiting, folded(waiting, [RETRY_NOW, report(0)], NOW))
+    expect(merged).toMatchObject({ manualRetries: 1, check: { nextAt: NOW + RETRY.initialMs } })
+  })
+
   it('Our end stays on top of the records of the row', () => {
     for (const end of [END, END_FAILED, STOP]) {
       const ours = folded(called, [end], NOW)

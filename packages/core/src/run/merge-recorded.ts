@@ -3,26 +3,32 @@
  * the row lacks are added behind them. Our end stays, since only its save was refused.
  */
 
-import { retryNow } from '../rules/op-progress.ts'
-import { findRecord } from '../rules/recorded.ts'
+import { retryNow, withoutAttention } from '../rules/op-progress.ts'
+import { findRecord, putOffUntil } from '../rules/recorded.ts'
 import { isFinal, type OpProgress, type RecordedTransaction } from '../transaction.ts'
 
 export function mergeRecorded(ours: RecordedTransaction, stored: RecordedTransaction): RecordedTransaction {
   const missing = ours.records.filter((record) => findRecord(stored, record) === undefined)
   const records = [...stored.records, ...missing]
   const isAlive = stored.records.some((record) => findRecord(ours, record) === undefined)
-  const check = isAlive ? laterOf(ours.check, stored.check) : ours.check
-  const merged = { ...ours, records, check }
+  const merged = isAlive ? learnLife({ ...ours, records }, stored) : { ...ours, records }
   const { manualRetries } = stored
   if (manualRetries <= ours.manualRetries) return merged
-  return isFinal(merged)
-    ? { ...merged, manualRetries }
-    : { ...retryNow(merged, stored.updatedAt), manualRetries }
+  if (isFinal(merged)) return { ...merged, manualRetries }
+  const retried = { ...retryNow(merged, stored.updatedAt), manualRetries }
+  // A retry takes the instant of the next callback away. The row has one if its client has reported after the retry.
+  return isAlive ? { ...retried, check: putOffAsIn(stored.check, retried.check) } : retried
 }
 
-/** A record that another node has stored puts our next callback off, too. */
-function laterOf(ours: OpProgress, stored: OpProgress): OpProgress {
-  if (stored.nextAt === undefined) return ours
-  const nextAt = Math.max(ours.nextAt ?? 0, stored.nextAt)
-  return ours.state === 'calling' ? { ...ours, nextAt } : { ...ours, state: 'waiting', nextAt }
+/** What its client has reported to another node is a sign of life here, too. */
+function learnLife(ours: RecordedTransaction, stored: RecordedTransaction): RecordedTransaction {
+  return {
+    ...withoutAttention(ours),
+    check: putOffAsIn(stored.check, ours.check),
+    updatedAt: Math.max(ours.updatedAt, stored.updatedAt),
+  }
+}
+
+function putOffAsIn({ nextAt }: OpProgress, ours: OpProgress): OpProgress {
+  return nextAt === undefined ? ours : putOffUntil(ours, Math.max(ours.nextAt ?? 0, nextAt))
 }
