@@ -6,6 +6,7 @@ import { Harness } from '../src/harness/harness.ts'
 import { DTM_VERSION, MODULE_FOLDER } from '../src/scenarios/dtm/peer/build-dtm.ts'
 import { openDtmPeer } from '../src/scenarios/dtm/peer/open-dtm-peer.ts'
 import { readLoggedSettings } from '../src/scenarios/dtm/peer/start-dtm.ts'
+import { withStoreCpu } from '../src/scenarios/dtm/store-cpu.ts'
 import { SMOKE, silent } from './smoke.ts'
 
 describe('DTM itself', () => {
@@ -46,4 +47,18 @@ describe('DTM itself', () => {
     })
     expect(() => readLoggedSettings('')).toThrow('it does not log its configuration')
   })
+})
+
+it('The CPU time of the database stands beside the rate, for one saga', () => {
+  const worker = (name: string) => ({ name, cpuSeconds: () => 1 })
+  const measured = {
+    answers: 1_000,
+    answersPerSecond: 100,
+    latencyMs: { p50: 1, p99: 2 },
+    cpuSeconds: [1, 0.5, 0.2],
+    figures: {},
+  }
+  const { figures } = withStoreCpu(measured, [worker('server'), worker('database'), worker('branch')])
+  expect(figures).toEqual({ 'store CPU µs': 500 })
+  expect(withStoreCpu(measured, [worker('server'), worker('branch')])).toBe(measured)
 })

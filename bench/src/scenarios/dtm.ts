@@ -12,6 +12,7 @@ import { speaksDtm } from './dtm/dtm-job.ts'
 import { DtmRow, toGrpcName } from './dtm/dtm-row.ts'
 import { openOwnSide } from './dtm/open-own-side.ts'
 import { openDtmPeer } from './dtm/peer/open-dtm-peer.ts'
+import { withStoreCpu } from './dtm/store-cpu.ts'
 import { relayPlan } from './relay.ts'
 import { openSagaFixture, type SagaFixture, sagaPlan } from './saga-fixture.ts'
 
@@ -117,7 +118,8 @@ function nativeRow(context: ScenarioContext, fixture: SagaFixture): RowSource {
       round += 1
       const gid = `native-${round}`
       const plan = sagaPlan(fixture, context, { name: NATIVE, connections, branches, gid })
-      return await measure(harness, { ...plan, job: { ...plan.job, unique: gid } })
+      const measured = await measure(harness, { ...plan, job: { ...plan.job, unique: gid } })
+      return withStoreCpu(measured, plan.workers)
     },
   }
 }

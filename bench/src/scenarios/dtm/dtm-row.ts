@@ -6,6 +6,7 @@ import { FIRST_WARM_UPS, type Measurement, measure, type RowSource, type Worker 
 import type { ScenarioContext } from '../../scenario.ts'
 import { dtmGrpcJob } from './dtm-grpc-job.ts'
 import { dtmJob, readDtmStatus } from './dtm-job.ts'
+import { withStoreCpu } from './store-cpu.ts'
 
 /** A server that speaks DTM's dialect. */
 export interface DtmServer {
@@ -64,13 +65,10 @@ export class DtmRow implements RowSource {
     const { harness } = this.#context
     const unique = `bench-${process.pid}-${Date.now().toString(36)}-${this.#uniques.length + 1}`
     this.#uniques.push(unique)
-    const measured = await measure(harness, {
-      name: this.name,
-      job: this.#toJob(unique),
-      workers: [...this.server.workers, this.#branch.child],
-    })
+    const workers = [...this.server.workers, this.#branch.child]
+    const measured = await measure(harness, { name: this.name, job: this.#toJob(unique), workers })
     this.#answers += measured.answers
-    return measured
+    return withStoreCpu(measured, workers)
   }
 
   #toJob(unique: string) {
