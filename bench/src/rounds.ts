@@ -1,4 +1,5 @@
 import type { Harness } from './harness/harness.ts'
+import { type GrpcLoadJob, isGrpcJob } from './load/grpc-load-job.ts'
 import { faultCount, type LatencyMs, type LoadJob, type LoadResult } from './load/load-job.ts'
 import { type Row, toCurve, toFigures } from './row.ts'
 import type { ScenarioContext } from './scenario.ts'
@@ -14,6 +15,11 @@ export interface RowPlan {
   readonly workers: readonly Worker[]
   /** Called before each round of this row; what it returns is called after it, for figures of its own. */
   readonly watch?: () => Promise<(answers: number) => Promise<Figures>>
+}
+
+/** A plan whose load may also go over gRPC. */
+export interface AnyRowPlan extends Omit<RowPlan, 'job'> {
+  readonly job: LoadJob | GrpcLoadJob
 }
 
 export interface Worker {
@@ -52,7 +58,7 @@ export interface RowSource {
  * within a minute. V8 compiles a server's code anew during its first twenty to forty thousand sagas, the much smaller relay's
  * for a second: without this, half of a short run shows how they start.
  */
-const FIRST_WARM_UPS = 4
+export const FIRST_WARM_UPS = 4
 
 /** One round after the other of rows that are asked over HTTP. */
 export async function runRounds(
@@ -98,7 +104,7 @@ export async function measureInTurn(
 }
 
 /** One round of one row. Throws unless each answer was the expected one. */
-export async function measure(harness: Harness, plan: RowPlan): Promise<Measured> {
+export async function measure(harness: Harness, plan: AnyRowPlan): Promise<Measured> {
   const measured = await measureByOwnLoad(harness, plan)
   const confirmed = await measureByWrk(harness, plan)
   if (confirmed === undefined) return measured
@@ -110,8 +116,8 @@ export async function measure(harness: Harness, plan: RowPlan): Promise<Measured
   }
 }
 
-async function measureByWrk(harness: Harness, { job, watch }: RowPlan): Promise<WrkResult | undefined> {
-  if (harness.wrk === undefined) return undefined
+async function measureByWrk(harness: Harness, { job, watch }: AnyRowPlan): Promise<WrkResult | undefined> {
+  if (harness.wrk === undefined || isGrpcJob(job)) return undefined
   // The watch needs to prepare and to be waited for; its figures are those of our own load.
   const endWatch = await watch?.()
   const result = await harness.wrk.run(job)
@@ -119,7 +125,10 @@ async function measureByWrk(harness: Harness, { job, watch }: RowPlan): Promise<
   return result
 }
 
-async function measureByOwnLoad(harness: Harness, { name, job, workers, watch }: RowPlan): Promise<Measured> {
+async function measureByOwnLoad(
+  harness: Harness,
+  { name, job, workers, watch }: AnyRowPlan,
+): Promise<Measured> {
   const endWatch = await watch?.()
   const { result, cpuSeconds } = await withCpuSeconds([...workers, harness.loader], () => harness.load(job))
   if (result.answers === 0 || faultCount(result.faults) > 0) {

@@ -59,6 +59,13 @@ describe('the aim of a ratio', () => {
     )
   })
 
+  it('A report may lack the ratio to a peer, which is skipped where it cannot be had', () => {
+    const { settings, ...report } = makeReport('dtm', 'mysql', 64)
+    const beside = { ...report, settings: { ...settings, peers: true } }
+    expect(findAim(beside, 'dialect/dtm 1.19.0')?.value).toBe(4)
+    expect(() => assertAimsHaveRatios(beside)).not.toThrow()
+  })
+
   it('Other ratios and other scenarios have no aim', () => {
     expect(findAim(makeReport('saga', 'redis', 64), 'saga/relay, appendfsync always')).toBeUndefined()
     expect(findAim(makeReport('relay', 'redis', 64), 'saga/relay')).toBeUndefined()

@@ -19,12 +19,17 @@ describe('a server that speaks the dialect of DTM', () => {
       { ...TWO_ROUNDS, target: standIn.url },
       silent,
     )
-    expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining(['relay', 'counterstep', 'dtm']))
+    expect(rows.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['relay', 'counterstep', 'dialect', 'dialect, gRPC', 'dtm']),
+    )
     expect(counters['dtm answers']).toBeGreaterThan(0)
     expect(counters['dtm branchCalls']).toBe(2 * (counters['dtm answers'] ?? 0))
     // It is asked for the first saga of each connection in each round.
     expect(counters['dtm asked']).toBe(8)
     expect(ratios).toHaveProperty(['counterstep/dtm'])
+    expect(ratios).toHaveProperty(['dialect/dtm'])
+    expect(counters['dialect, gRPC answers']).toBeGreaterThan(0)
+    expect(counters['dialect, gRPC branchCalls']).toBe(2 * (counters['dialect, gRPC answers'] ?? 0))
     expect(notes).toContain(`dtm: ${standIn.url}`)
   })
 

@@ -7,7 +7,7 @@ export interface Aim {
   /** Absent where it belongs beside every store. */
   readonly store?: string
   /** The load that it was set for. */
-  readonly settings: Partial<Pick<Settings, 'connections' | 'branches' | 'sagas'>>
+  readonly settings: Partial<Pick<Settings, 'connections' | 'branches' | 'sagas' | 'peers'>>
   readonly is: 'at least' | 'at most'
   readonly value: number
   /**
@@ -15,6 +15,8 @@ export interface Aim {
    * the aim. See `bench/RESULTS.md`, "What was reached".
    */
   readonly byHand?: number
+  /** The ratio is to a peer, and is missing where that is skipped. */
+  readonly isOfPeer?: true
 }
 
 const LOAD = { name: 'saga/relay', settings: { connections: 64, branches: 2 }, is: 'at least' } as const
@@ -25,6 +27,16 @@ const SAGA: readonly Aim[] = [
 ]
 
 const TRANSFER = { settings: { connections: 20 }, is: 'at least' } as const
+
+const PEER = {
+  settings: { connections: 64, branches: 2, peers: true },
+  is: 'at least',
+  isOfPeer: true,
+} as const
+const DTM: readonly Aim[] = ['dialect/dtm 1.19.0', 'dialect/dtm 1.19.0, gRPC'].flatMap((name) => [
+  { ...PEER, name, store: 'mysql', value: 4 },
+  { ...PEER, name, store: 'redis', value: 3 },
+])
 
 /** The aims of each scenario, by its name. */
 export const AIMS: Readonly<Record<string, readonly Aim[]>> = {
@@ -59,5 +71,6 @@ export const AIMS: Readonly<Record<string, readonly Aim[]>> = {
   recover: [{ name: 'recover/fresh', settings: { sagas: 20_000 }, is: 'at least', value: 0.5 }],
   lists: [{ name: 'slowest page/300 ms', settings: {}, is: 'at most', value: 1 }],
   workflow: [{ name: 'workflow/saga', settings: { branches: 2 }, is: 'at least', value: 1.2 }],
+  dtm: DTM,
   memory: [{ name: 'RSS/300 MB', settings: { sagas: 100_000 }, is: 'at most', value: 1 }],
 }

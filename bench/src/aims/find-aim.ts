@@ -8,8 +8,8 @@ export function findAim(report: Measured, name: string): Aim | undefined {
 
 /** Throws for an aim of a ratio that its scenario does not have: one of the two was renamed. */
 export function assertAimsHaveRatios(report: Measured): void {
-  for (const { name } of findAims(report)) {
-    if (!(name in report.ratios))
+  for (const { name, isOfPeer = false } of findAims(report)) {
+    if (!isOfPeer && !(name in report.ratios))
       throw new Error(`${report.scenario} has an aim for ${name}, and no such ratio`)
   }
 }

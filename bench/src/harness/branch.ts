@@ -46,6 +46,12 @@ export class Branch implements Service {
   }
 }
 
+/** A service that does the same over gRPC; its URL names the host and the port. It does not hold. */
+export async function startGrpcBranch(harness: Harness): Promise<Branch> {
+  const child = harness.start({ name: 'branch over gRPC', script: processPath('grpc-branch') })
+  return new Branch(await child.url(), child)
+}
+
 export async function startBranch(harness: Harness): Promise<Branch> {
   const child = harness.start({ name: 'branch', script: processPath('branch') })
   return new Branch(await child.url(), child)

@@ -1,5 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import type { GrpcLoadJob } from '../load/grpc-load-job.ts'
 import type { LoadJob, LoadLength, LoadResult } from '../load/load-job.ts'
 import { Wrk } from '../wrk/run-wrk.ts'
 import { Child, type ChildSpec } from './child.ts'
@@ -40,7 +41,7 @@ export class Harness {
     return this.#load
   }
 
-  async load(job: LoadJob): Promise<LoadResult> {
+  async load(job: LoadJob | GrpcLoadJob): Promise<LoadResult> {
     // Both ends are of one checkout.
     return (await this.loader.ask(job, toLimitMs(job.length))) as LoadResult
   }

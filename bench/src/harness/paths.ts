@@ -13,6 +13,7 @@ type ProcessName =
   | 'branch'
   | 'callers'
   | 'dbos-app'
+  | 'grpc-branch'
   | 'load'
   | 'move-services'
   | 'relay'

@@ -10,6 +10,7 @@ export type AppendFsync = 'everysec' | 'always'
 
 export interface OwnRedis {
   readonly host: StoreHost
+  readonly url: string
   readonly link: Redis
 }
 
@@ -26,7 +27,7 @@ export async function openOwnRedis(harness: Harness, appendFsync: AppendFsync): 
   harness.atEnd(() => host.close())
   const link = new Redis(server.url)
   harness.atEnd(async () => void (await link.quit()))
-  return { host, link }
+  return { host, url: server.url, link }
 }
 
 /** All that it has taken from the system for data and for its keeping. */

@@ -1,0 +1,51 @@
+/** The tables of DTM's store on MySQL, as its documents name their columns, lengths and indexes. */
+export const DTM_TABLES: readonly string[] = [
+  `CREATE TABLE trans_global (
+     id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+     gid varchar(128) NOT NULL,
+     trans_type varchar(45) NOT NULL,
+     status varchar(12) NOT NULL,
+     query_prepared varchar(1024) NOT NULL,
+     protocol varchar(45) NOT NULL,
+     create_time datetime,
+     update_time datetime,
+     finish_time datetime,
+     rollback_time datetime,
+     options varchar(1024) DEFAULT '',
+     custom_data varchar(1024) DEFAULT '',
+     next_cron_interval int,
+     next_cron_time datetime,
+     owner varchar(128) NOT NULL DEFAULT '',
+     ext_data text,
+     result varchar(1024) DEFAULT '',
+     rollback_reason varchar(1024) DEFAULT '',
+     UNIQUE KEY (gid),
+     KEY (owner),
+     KEY (status, next_cron_time)
+   ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4`,
+  `CREATE TABLE trans_branch_op (
+     id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+     gid varchar(128) NOT NULL,
+     url varchar(1024) NOT NULL,
+     data text,
+     bin_data blob,
+     branch_id varchar(128) NOT NULL,
+     op varchar(45) NOT NULL,
+     status varchar(45) NOT NULL,
+     finish_time datetime,
+     rollback_time datetime,
+     create_time datetime,
+     update_time datetime,
+     UNIQUE KEY (gid, branch_id, op)
+   ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4`,
+  `CREATE TABLE kv (
+     id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+     cat varchar(45) NOT NULL,
+     k varchar(128) NOT NULL,
+     v text,
+     version bigint DEFAULT 1,
+     create_time datetime,
+     update_time datetime,
+     UNIQUE KEY (cat, k)
+   ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4`,
+]

@@ -1,0 +1,38 @@
+import type { Harness } from '../../../harness/harness.ts'
+import { openOwnMysql } from '../../../stores/open-own-mysql.ts'
+import { openOwnRedis } from '../../../stores/open-own-redis.ts'
+import type { StoreHost } from '../../../stores/store-host.ts'
+import type { StoreName } from '../../../stores/store-names.ts'
+import { DTM_TABLES } from './dtm-tables.ts'
+
+export interface DtmStore {
+  readonly host: StoreHost
+  /** DTM's configuration names it by these. */
+  readonly settings: Readonly<Record<string, string | number>>
+}
+
+/** Opens a private server with the same settings as our own side has. Throws where DTM has no such store. */
+export async function openDtmStore(harness: Harness, store: StoreName): Promise<DtmStore> {
+  switch (store) {
+    case 'mysql':
+    case 'mariadb':
+    case 'mysql9': {
+      const { host, url, link } = await openOwnMysql(harness, store)
+      await link.run('CREATE DATABASE dtm')
+      await link.run('USE dtm')
+      for (const table of DTM_TABLES) await link.run(table)
+      return { host, settings: { Driver: 'mysql', ...toPlace(url), User: 'root', Db: 'dtm' } }
+    }
+    case 'redis': {
+      const { host, url } = await openOwnRedis(harness, 'always')
+      return { host, settings: { Driver: 'redis', ...toPlace(url) } }
+    }
+    case 'sqlite':
+      throw new Error('it has no SQLite; name --store mysql or redis')
+  }
+}
+
+function toPlace(url: string): { readonly Host: string; readonly Port: number } {
+  const { hostname, port } = new URL(url)
+  return { Host: hostname, Port: Number(port) }
+}
