@@ -7,6 +7,7 @@ import type { GrpcAttempt, GrpcRequest } from './grpc-attempt.ts'
 const IDLE_MS_MAX = 30_000
 /** A service may send so many pings and settings over one connection. */
 const CONTROL_FRAMES_MAX = 1_000
+const CANCEL = 8
 const HEADER_PAIRS_MAX = 200
 /** Requests that wait to be written count for it, too. Node takes megabytes here. */
 const SESSION_MIB_MAX = 64
@@ -54,7 +55,7 @@ export class GrpcConnections implements Connections<GrpcAttempt> {
   async destroy(): Promise<void> {
     this.#isDestroyed = true
     this.#refuseWaiting(toClosedError())
-    for (const session of this.#sessions) session.destroy()
+    for (const session of this.#sessions) session.destroy(undefined, CANCEL)
     this.#sessions.clear()
   }
 
@@ -97,7 +98,7 @@ export class GrpcConnections implements Connections<GrpcAttempt> {
     let controlFrames = 0
     const countControl = () => {
       controlFrames++
-      if (controlFrames > CONTROL_FRAMES_MAX) session.destroy()
+      if (controlFrames > CONTROL_FRAMES_MAX) session.destroy(undefined, CANCEL)
     }
     session.on('ping', countControl)
     session.on('remoteSettings', countControl)

@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import type { BranchCall } from '@counterstep/core'
@@ -38,12 +39,64 @@ describe('the result of a call', () => {
     })
   }
 
-  it('A status that comes with the head of the answer counts', async () => {
-    const { port } = await serveHttp2((stream) =>
-      stream.respond({ ':status': 200, 'grpc-status': '10' }, { endStream: true }),
-    )
-    expect(await openCaller().call(buildGrpcCall(port))).toMatchObject({ result: 'failure' })
-  })
+  for (const { what, head, trailers, answer } of [
+    {
+      what: 'A status in a head that is the whole answer counts',
+      head: { ':status': 200, 'grpc-status': '10' },
+      answer: { result: 'failure' },
+    },
+    {
+      what: 'A success in the head of an answer does not hide the failure in its trailers',
+      head: { ':status': 200, 'grpc-status': '0' },
+      trailers: { 'grpc-status': '10' },
+      answer: { result: 'failure' },
+    },
+    {
+      what: 'A failure in the head of an answer does not hide the success in its trailers',
+      head: { ':status': 200, 'grpc-status': '10' },
+      trailers: { 'grpc-status': '0' },
+      answer: { result: 'success' },
+    },
+    {
+      what: 'An answer whose trailers have no status is unknown, whatever its head says',
+      head: { ':status': 200, 'grpc-status': '0' },
+      trailers: { 'x-a': 'b' },
+      answer: { result: 'unknown', error: 'bad-response' },
+    },
+    {
+      what: 'An answer that ends without trailers is unknown, whatever its head says',
+      head: { ':status': 200, 'grpc-status': '0' },
+      trailers: 'none',
+      answer: { result: 'unknown', error: 'bad-response' },
+    },
+    {
+      what: 'A head of HTTP status 503 is unknown, even if it says success',
+      head: { ':status': 503, 'grpc-status': '0' },
+      answer: { result: 'unknown', error: 'bad-response' },
+    },
+    {
+      what: 'An answer of HTTP status 503 is unknown, even if its trailers say success',
+      head: { ':status': 503 },
+      trailers: { 'grpc-status': '0' },
+      answer: { result: 'unknown', error: 'bad-response' },
+    },
+  ] as readonly {
+    readonly what: string
+    readonly head: OutgoingHttpHeaders
+    readonly trailers?: OutgoingHttpHeaders | 'none'
+    readonly answer: object
+  }[]) {
+    it(what, async () => {
+      const { port } = await serveHttp2((stream) => {
+        const waitForTrailers = typeof trailers === 'object'
+        stream.respond(head, { waitForTrailers, endStream: trailers === undefined })
+        if (trailers === undefined) return
+        if (waitForTrailers) stream.on('wantTrailers', () => stream.sendTrailers(trailers))
+        stream.end(Buffer.alloc(5))
+      })
+      expect(await openCaller().call(buildGrpcCall(port))).toMatchObject(answer)
+    })
+  }
 })
 
 describe('a call', () => {
@@ -145,6 +198,20 @@ describe('a hostile service', () => {
     { what: 'resets the stream', play: (stream) => stream.close(2), error: 'reset' },
     { what: 'ends the connection', play: (stream) => stream.session?.destroy(), error: 'reset' },
     {
+      what: 'ends the connection with an error',
+      play: (stream) => stream.session?.destroy(new Error('ended')),
+      error: 'reset',
+    },
+    {
+      what: 'ends the connection amid an answer',
+      play: (stream) => {
+        stream.respond({ ':status': 200, 'grpc-status': '0' })
+        stream.write(Buffer.alloc(5))
+        setTimeout(() => stream.session?.destroy(), 50)
+      },
+      error: 'reset',
+    },
+    {
       what: 'floods the answer',
       play: (stream) => {
         stream.respond({ ':status': 200 })
@@ -208,12 +275,15 @@ describe('a hostile service', () => {
   })
 
   it('A caller that is closed ends the calls that are under way', async () => {
-    const { port } = await serveHttp2(() => undefined)
+    let calls = 0
+    const { port } = await serveHttp2(() => {
+      calls++
+    })
     const caller = openCaller()
     const answer = caller.call(buildGrpcCall(port))
-    await expect.poll(() => caller.loads?.()[0]?.inFlight).toBe(1)
+    await expect.poll(() => calls).toBe(1)
     await caller.close()
-    expect(await answer).toMatchObject({ result: 'unknown' })
+    expect(await answer).toEqual({ result: 'unknown', error: 'reset' })
     expect(await caller.call(buildGrpcCall(port))).toEqual({ result: 'unknown', error: 'closed' })
   })
 })
