@@ -1,12 +1,11 @@
 import type { ClientHttp2Session } from 'node:http2'
 import type { Duplex } from 'node:stream'
 import type { Connections } from '../origin.ts'
+import { ControlCredit } from './control-credit.ts'
 import type { GrpcAttempt, GrpcRequest } from './grpc-attempt.ts'
 
 /** A kept connection without calls is closed after this time. */
 const IDLE_MS_MAX = 30_000
-/** A service may send so many pings and settings over one connection. */
-const CONTROL_FRAMES_MAX = 1_000
 const CANCEL = 8
 const HEADER_PAIRS_MAX = 200
 /** Requests that wait to be written count for it, too. Node takes megabytes here. */
@@ -20,6 +19,11 @@ export interface SessionOptions {
   readonly headerBytesMax: number
 }
 
+interface Connection {
+  readonly session: ClientHttp2Session
+  readonly credit: ControlCredit
+}
+
 interface Waiting {
   readonly attempt: GrpcAttempt
   readonly request: GrpcRequest
@@ -30,7 +34,7 @@ export class GrpcConnections implements Connections<GrpcAttempt> {
   readonly #options: SessionOptions
   readonly #sessions = new Set<ClientHttp2Session>()
   readonly #waiting = new Set<Waiting>()
-  #current: ClientHttp2Session | undefined
+  #current: Connection | undefined
   #isConnecting = false
   #isDestroyed = false
   #onEmpty: (() => void) | undefined
@@ -43,7 +47,7 @@ export class GrpcConnections implements Connections<GrpcAttempt> {
   dispatch(request: GrpcRequest, attempt: GrpcAttempt): void {
     this.#calls++
     const current = this.#current
-    if (current !== undefined && !current.closed && !current.destroyed) this.#open(current, request, attempt)
+    if (current !== undefined && isUsable(current.session)) this.#open(current, request, attempt)
     else this.#wait({ attempt, request })
   }
 
@@ -86,19 +90,20 @@ export class GrpcConnections implements Connections<GrpcAttempt> {
       settings: { enablePush: false, maxHeaderListSize: headerBytesMax },
     })
     this.#sessions.add(session)
-    this.#current = session
-    this.#follow(session)
+    const connection: Connection = { session, credit: new ControlCredit(performance.now()) }
+    this.#current = connection
+    this.#follow(connection)
     for (const waiting of this.#waiting) {
       this.#waiting.delete(waiting)
-      this.#open(session, waiting.request, waiting.attempt)
+      this.#open(connection, waiting.request, waiting.attempt)
     }
   }
 
-  #follow(session: ClientHttp2Session): void {
-    let controlFrames = 0
+  #follow({ session, credit }: Connection): void {
     const countControl = () => {
-      controlFrames++
-      if (controlFrames > CONTROL_FRAMES_MAX) session.destroy(undefined, CANCEL)
+      const standing = credit.takeFrame(performance.now())
+      if (standing === 'flood') session.destroy(undefined, CANCEL)
+      else if (standing === 'over') this.#replace(session)
     }
     session.on('ping', countControl)
     session.on('remoteSettings', countControl)
@@ -114,8 +119,9 @@ export class GrpcConnections implements Connections<GrpcAttempt> {
     })
   }
 
-  #open(session: ClientHttp2Session, request: GrpcRequest, attempt: GrpcAttempt): void {
+  #open({ session, credit }: Connection, request: GrpcRequest, attempt: GrpcAttempt): void {
     try {
+      credit.addCall()
       const stream = session.request(request.metadata)
       stream.once('close', () => {
         // A connection that has died silently would take every later call with it.
@@ -132,8 +138,8 @@ export class GrpcConnections implements Connections<GrpcAttempt> {
 
   /** The calls that are under way may end over the session. */
   #replace(session: ClientHttp2Session): void {
-    if (this.#current === session) this.#current = undefined
-    if (!session.closed && !session.destroyed) session.close()
+    if (this.#current?.session === session) this.#current = undefined
+    if (isUsable(session)) session.close()
   }
 
   #refuseWaiting(error: unknown): void {
@@ -155,6 +161,10 @@ export class GrpcConnections implements Connections<GrpcAttempt> {
     this.#onEmpty()
     this.#onEmpty = undefined
   }
+}
+
+function isUsable(session: ClientHttp2Session): boolean {
+  return !session.closed && !session.destroyed
 }
 
 function toClosedError(): Error {

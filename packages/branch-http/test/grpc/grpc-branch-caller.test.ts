@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http'
+import type { Http2Session } from 'node:http2'
 import { buffer } from 'node:stream/consumers'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import type { BranchCall } from '@counterstep/core'
@@ -19,6 +20,10 @@ const certificate = selfSignedCertificate({
 
 beforeAll(() => setDefaultCACertificates([...trustedBefore, certificate.cert]))
 afterAll(() => setDefaultCACertificates(trustedBefore))
+
+function pingOnce(session: Http2Session | undefined): Promise<void> {
+  return new Promise((resolve) => session?.ping(() => resolve()))
+}
 
 const OVER_BOUND = Buffer.alloc(64 * 1_024, 1)
 
@@ -133,6 +138,24 @@ describe('a call', () => {
     expect(service.countSessions()).toBe(2)
   })
 
+  it('A service that pings once for each call keeps its connection', async () => {
+    let pings = 0
+    const service = await serveHttp2((stream) => {
+      stream.session?.ping((error) => {
+        if (error === null) pings++
+      })
+      answerStatus(stream, 0)
+    })
+    const caller = openCaller()
+    for (let n = 0; n < 3_000; n += 10) {
+      const calls = Array.from({ length: 10 }, () => caller.call(buildGrpcCall(service.port)))
+      for (const { result } of await Promise.all(calls)) expect(result).toBe('success')
+    }
+    expect(service.countSessions()).toBe(1)
+    // A server of Node sends at most ten pings at once.
+    expect(pings).toBeGreaterThan(2_500)
+  })
+
   it('A call over TLS trusts the authorities of Node, and says the name that it asks for', async () => {
     const { port } = await serveHttp2((stream) => answerStatus(stream, 0), certificate)
     expect(await openCaller().call(buildGrpcCall(port, {}, 'grpcs://127.0.0.1'))).toMatchObject({
@@ -245,6 +268,20 @@ describe('a hostile service', () => {
     })
     const answer = await openCaller().call(buildGrpcCall(port, { timeoutMs: 1_000 }))
     expect(answer).toEqual({ result: 'unknown', error: 'too-large' })
+  })
+
+  it('A service with more pings than calls keeps its calls, and the next one goes over a new connection', async () => {
+    const service = await serveHttp2(async (stream) => {
+      if (service.countSessions() === 1)
+        for (let n = 0; n < 1_500; n += 5)
+          await Promise.all(Array.from({ length: 5 }, () => pingOnce(stream.session)))
+      answerStatus(stream, 0)
+    })
+    const caller = openCaller()
+    for (const sessions of [1, 2]) {
+      expect(await caller.call(buildGrpcCall(service.port))).toMatchObject({ result: 'success' })
+      expect(service.countSessions()).toBe(sessions)
+    }
   })
 
   it('A service that floods pings loses its connection', async () => {
