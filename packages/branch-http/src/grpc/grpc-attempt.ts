@@ -13,6 +13,8 @@ const PREFIX_BYTES = 5
 /** An attempt ends when there are more informational answers than these. */
 const INFORMATIONAL_MAX = 4
 const CANCEL = 8
+/** A peer that reads nothing may not even let a call be cancelled, and loses its connection after this time. */
+const CANCEL_MS_MAX = 1_000
 const END_STREAM = 1
 const HTTP_OK = 200
 
@@ -52,6 +54,8 @@ export class GrpcAttempt implements OriginAttempt<GrpcAttempt> {
   /** Ends the wait for a connection. */
   #leave: (() => void) | undefined = undefined
   #stream: ClientHttp2Stream | undefined = undefined
+  #abandon: (() => void) | undefined = undefined
+  #cancelTimer: NodeJS.Timeout | undefined = undefined
   #hasEnded = false
   #informational = 0
   #answerBytes = 0
@@ -94,10 +98,11 @@ export class GrpcAttempt implements OriginAttempt<GrpcAttempt> {
     this.#leave = leave
   }
 
-  /** Sends the request, and ends with the stream. */
-  send(stream: ClientHttp2Stream, message: Buffer): void {
+  /** Sends the request, and ends with the stream. `abandon` ends the whole connection. */
+  send(stream: ClientHttp2Stream, message: Buffer, abandon: () => void): void {
     this.#leave = undefined
     this.#stream = stream
+    this.#abandon = abandon
     stream.on('headers', () => {
       this.#informational++
       if (this.#informational > INFORMATIONAL_MAX) this.#refuseAnswer('bad-response')
@@ -161,6 +166,8 @@ export class GrpcAttempt implements OriginAttempt<GrpcAttempt> {
   #refuseAnswer(word: ErrorWord): void {
     this.fail(word)
     this.#stream?.close(CANCEL)
+    if (this.#hasEnded || this.#cancelTimer !== undefined) return
+    this.#cancelTimer = setTimeout(() => this.#abandon?.(), CANCEL_MS_MAX).unref()
   }
 
   /** An answer that did not come whole is unknown, even if its status came. */
@@ -181,6 +188,7 @@ export class GrpcAttempt implements OriginAttempt<GrpcAttempt> {
   #end(): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
+    clearTimeout(this.#cancelTimer)
     this.#host?.onEnded()
   }
 }

@@ -294,6 +294,28 @@ describe('a hostile service', () => {
     expect(answer).toEqual({ result: 'unknown', error: 'reset' })
   })
 
+  it('A service that reads nothing any more holds no places, and the next call opens a connection', async () => {
+    const { port, countAccepted } = await serveBytes((socket) => {
+      const windowSettings = '0000060400000000000004' + '7fffffff'
+      const windowUpdate = '000004080000000000' + '7fff0000'
+      socket.write(Buffer.from(windowSettings + windowUpdate, 'hex'))
+      socket.pause()
+    })
+    const caller = openCaller()
+    const call = buildGrpcCall(port, {
+      body: Buffer.alloc(1_024 * 1_024).toString('base64'),
+      timeoutMs: 500,
+    })
+    for (const connections of [1, 2]) {
+      const answers = await Promise.all(Array.from({ length: 32 }, () => caller.call(call)))
+      for (const answer of answers) expect(answer).toEqual({ result: 'unknown', error: 'timeout' })
+      expect(countAccepted()).toBe(connections)
+      await expect
+        .poll(() => caller.loads?.(), { timeout: 5_000 })
+        .toMatchObject([{ inFlight: 0, queued: 0 }])
+    }
+  })
+
   it('A server that speaks no HTTP/2 makes the call unknown', async () => {
     const { port } = await serveBytes((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'))
     expect(await openCaller().call(buildGrpcCall(port))).toMatchObject({ result: 'unknown' })
