@@ -7,7 +7,7 @@ import { selfSignedCertificate } from '@counterstep/test-servers/certificate'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseAllowedOrigins, targetPolicy } from '../../src/targets/index.ts'
 import { fixedLookup } from '../fixed-lookup.ts'
-import { serveBytes } from '../hostile-server.ts'
+import { buildCall, serveBytes } from '../hostile-server.ts'
 import { answerStatus, buildGrpcCall, openCaller, serveHttp2 } from './http2-service.ts'
 
 const DAY_MS = 24 * 3_600_000
@@ -331,6 +331,18 @@ describe('a hostile service', () => {
       'timeout',
       'timeout',
     ])
+  })
+
+  it('The bound of the origins holds for HTTP and gRPC together', async () => {
+    const hanging = await serveHttp2(() => undefined)
+    const caller = openCaller({ originsMax: 1 })
+    const held = caller.call(buildGrpcCall(hanging.port, { timeoutMs: 400 }))
+    expect(await caller.call(buildCall('http://127.0.0.1:1/'))).toEqual({ result: 'unknown', error: 'busy' })
+    await held
+    await expect
+      .poll(() => caller.call(buildCall('http://127.0.0.1:1/')))
+      .toEqual({ result: 'unknown', error: 'refused' })
+    expect(caller.loads?.()).toHaveLength(1)
   })
 
   it('A caller that is closed ends the calls that are under way', async () => {
