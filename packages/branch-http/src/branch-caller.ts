@@ -1,16 +1,24 @@
 import type { BranchCaller } from '@counterstep/core'
 import { isGrpcUrl } from '@counterstep/protocol'
-import type { HttpBranchCallerOptions } from './caller-options.ts'
-import { grpcBranchCaller } from './grpc/grpc-branch-caller.ts'
-import { httpBranchCaller } from './http-branch-caller.ts'
+import { checkOptions, type HttpBranchCallerOptions } from './caller-options.ts'
+import { createCallerOrigins } from './caller-origins.ts'
+import { createConnectionsFactory, GrpcBranchCaller } from './grpc/grpc-branch-caller.ts'
+import { createHttpBranchCaller } from './http-branch-caller.ts'
+import { createPoolFactory } from './pool-factory.ts'
 
 /** Makes the caller of all branches, which calls each one as the scheme of its URL says. */
-export function branchCaller(options: HttpBranchCallerOptions = {}): BranchCaller {
-  const http = httpBranchCaller(options)
-  const grpc = grpcBranchCaller(options)
+export function branchCaller(given: HttpBranchCallerOptions = {}): BranchCaller {
+  const options = checkOptions(given)
+  const createPool = createPoolFactory(options)
+  const createConnections = createConnectionsFactory(options)
+  const shared = createCallerOrigins(options, (originKey) =>
+    isGrpcUrl(originKey) ? createConnections(originKey) : createPool(originKey),
+  )
+  const http = createHttpBranchCaller(options, shared)
+  const grpc = new GrpcBranchCaller(options, shared)
   return {
     call: (call) => (isGrpcUrl(call.url) ? grpc : http).call(call),
-    loads: () => [...(http.loads?.() ?? []), ...(grpc.loads?.() ?? [])],
+    loads: () => shared.origins.loads(),
     async close() {
       await Promise.all([http.close(), grpc.close()])
     },

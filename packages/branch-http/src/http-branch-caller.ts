@@ -1,20 +1,14 @@
 import type { BranchAnswer, BranchCall, BranchCaller, OriginLoad } from '@counterstep/core'
 import { Attempt, type AttemptOptions } from './attempt.ts'
-import { checkOptions, type HttpBranchCallerOptions } from './caller-options.ts'
+import { type CallerOptions, checkOptions, type HttpBranchCallerOptions } from './caller-options.ts'
+import { type AnyAttempt, type CallerOrigins, createCallerOrigins } from './caller-origins.ts'
 import { CheckedPayloads } from './checked-payloads.ts'
 import { assertConnectorGivesSocket } from './connector-socket.ts'
-import { DeadlineWheel } from './deadline-wheel.ts'
 import { type ErrorWord, toErrorWord } from './error-word.ts'
-import { createListedCheck, UNLISTED_IN_FLIGHT_MAX } from './listed-origins.ts'
 import type { Origin } from './origin.ts'
-import { Origins } from './origins.ts'
 import { PackedRoom } from './packed-room.ts'
 import { createPoolFactory } from './pool-factory.ts'
-import { SharedPlaces } from './shared-places.ts'
 import { type Target, TargetCache } from './target-cache.ts'
-
-/** The deadline of a call may be noticed this late. */
-const DEADLINE_TICK_MS = 25
 
 /**
  * Makes the branch caller. It speaks HTTP/1.1 by undici over connections that are kept, with one call at a time on
@@ -23,20 +17,27 @@ const DEADLINE_TICK_MS = 25
  * attempt and gets one answer.
  */
 export function httpBranchCaller(options: HttpBranchCallerOptions = {}): BranchCaller {
+  const checked = checkOptions(options)
+  return createHttpBranchCaller(checked, createCallerOrigins(checked, createPoolFactory(checked)))
+}
+
+/** Makes the branch caller over HTTP, which may share its origins with another one. */
+export function createHttpBranchCaller(options: CallerOptions, shared: CallerOrigins): BranchCaller {
   assertConnectorGivesSocket()
-  return new HttpBranchCaller(options)
+  return new HttpBranchCaller(options, shared)
 }
 
 class HttpBranchCaller implements BranchCaller {
-  readonly #wheel = new DeadlineWheel(DEADLINE_TICK_MS)
+  readonly #wheel: CallerOrigins['wheel']
   readonly #targets: TargetCache
-  readonly #origins: Origins<Attempt>
+  readonly #origins: CallerOrigins['origins']
   readonly #keepsExcerpts: boolean
   readonly #attempts: AttemptOptions
   #isClosed = false
 
-  constructor(options: HttpBranchCallerOptions) {
-    const limits = checkOptions(options)
+  constructor(limits: CallerOptions, { wheel, origins }: CallerOrigins) {
+    this.#wheel = wheel
+    this.#origins = origins
     const { targets } = limits
     this.#keepsExcerpts = limits.answerExcerpts
     this.#attempts = {
@@ -50,17 +51,6 @@ class HttpBranchCaller implements BranchCaller {
       (url) => targets.resolve(url),
       (url) => targets.isWhole?.(url) ?? false,
     )
-    const isListed = createListedCheck(limits.listedOrigins)
-    const shared = new SharedPlaces(UNLISTED_IN_FLIGHT_MAX)
-    this.#origins = new Origins<Attempt>(this.#wheel, {
-      originsMax: limits.originsMax,
-      originIdleMs: limits.originIdleMs,
-      inFlightMax: limits.connectionsPerOriginMax,
-      queuedMax: limits.queuedPerOriginMax,
-      connectionAgeMsMax: limits.connectionAgeMsMax,
-      createDispatcher: createPoolFactory(limits),
-      findShared: (originKey) => (isListed(originKey) ? undefined : shared),
-    })
   }
 
   call(call: BranchCall): Promise<BranchAnswer> {
@@ -104,7 +94,7 @@ class HttpBranchCaller implements BranchCaller {
     origin.start(attempt)
   }
 
-  #useOrigin(target: Target, now: number): Origin<Attempt> | undefined {
+  #useOrigin(target: Target, now: number): Origin<AnyAttempt> | undefined {
     let origin = target.origin
     if (origin === undefined || origin.isClosed) {
       origin = this.#origins.get(target.originKey, now)

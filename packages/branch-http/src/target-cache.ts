@@ -1,4 +1,4 @@
-import type { Attempt } from './attempt.ts'
+import type { AnyAttempt } from './caller-origins.ts'
 import type { ErrorWord } from './error-word.ts'
 import type { Origin } from './origin.ts'
 import { type ParsedUrl, toParsedUrl } from './request-line.ts'
@@ -6,7 +6,7 @@ import type { TargetPolicy } from './targets/target-policy.ts'
 
 /** Holds a parsed URL and the origin that last served it, which may have been closed since. */
 export interface Target extends ParsedUrl {
-  origin: Origin<Attempt> | undefined
+  origin: Origin<AnyAttempt> | undefined
 }
 
 type UncalledWord = Extract<ErrorWord, 'bad-url' | 'denied-target'>

@@ -13,6 +13,10 @@ const PREFIX_BYTES = 5
 /** An attempt ends when there are more informational answers than these. */
 const INFORMATIONAL_MAX = 4
 const CANCEL = 8
+/** A peer that reads nothing may not even let a call be cancelled, and loses its connection after this time. */
+const CANCEL_MS_MAX = 1_000
+const END_STREAM = 1
+const HTTP_OK = 200
 
 export interface AnswerBounds {
   readonly answerBytesMax: number
@@ -50,10 +54,15 @@ export class GrpcAttempt implements OriginAttempt<GrpcAttempt> {
   /** Ends the wait for a connection. */
   #leave: (() => void) | undefined = undefined
   #stream: ClientHttp2Stream | undefined = undefined
+  #abandon: (() => void) | undefined = undefined
+  #cancelTimer: NodeJS.Timeout | undefined = undefined
   #hasEnded = false
   #informational = 0
   #answerBytes = 0
+  /** It came with the frame that ends the answer. */
   #status: GrpcStatus | undefined = undefined
+  /** The service has ended the answer, and not the connection. */
+  #isWhole = false
 
   constructor(
     call: BranchCall,
@@ -89,22 +98,26 @@ export class GrpcAttempt implements OriginAttempt<GrpcAttempt> {
     this.#leave = leave
   }
 
-  /** Sends the request, and ends with the stream. */
-  send(stream: ClientHttp2Stream, message: Buffer): void {
+  /** Sends the request, and ends with the stream. `abandon` ends the whole connection. */
+  send(stream: ClientHttp2Stream, message: Buffer, abandon: () => void): void {
     this.#leave = undefined
     this.#stream = stream
+    this.#abandon = abandon
     stream.on('headers', () => {
       this.#informational++
       if (this.#informational > INFORMATIONAL_MAX) this.#refuseAnswer('bad-response')
     })
-    stream.on('response', (headers) => this.#readHead(headers))
+    stream.on('response', (headers, flags) => this.#readHead(headers, (flags & END_STREAM) !== 0))
     stream.on('trailers', (trailers) => {
       if (countBytes(trailers) > this.#bounds.headerBytesMax) this.#refuseAnswer('too-large')
-      else this.#status ??= readGrpcStatus(trailers)
+      else this.#status = readGrpcStatus(trailers)
     })
     stream.on('data', (chunk: Buffer) => {
       this.#answerBytes += chunk.length
       if (this.#answerBytes > this.#bounds.answerBytesMax) this.#refuseAnswer('too-large')
+    })
+    stream.once('end', () => {
+      this.#isWhole = stream.session?.destroyed === false
     })
     stream.on('error', (error) => this.fail(toSentErrorWord(error)))
     stream.once('close', () => {
@@ -136,27 +149,33 @@ export class GrpcAttempt implements OriginAttempt<GrpcAttempt> {
     this.#end()
   }
 
-  #readHead(headers: IncomingHttpHeaders & { readonly ':status'?: number | undefined }): void {
+  /** The status of gRPC counts in a head only if that is the whole answer, because a later one may say otherwise. */
+  #readHead(
+    headers: IncomingHttpHeaders & { readonly ':status'?: number | undefined },
+    isWholeAnswer: boolean,
+  ): void {
     if (countBytes(headers) > this.#bounds.headerBytesMax) {
       this.#refuseAnswer('too-large')
       return
     }
-    this.#status = readGrpcStatus(headers)
-    // A proxy in front of the service answers in plain HTTP.
-    if (headers[':status'] !== 200 && this.#status === undefined) this.#refuseAnswer('bad-response')
+    // A proxy in front of the service answers in plain HTTP, and may pass on the status of an older answer.
+    if (headers[':status'] !== HTTP_OK) this.#refuseAnswer('bad-response')
+    else if (isWholeAnswer) this.#status = readGrpcStatus(headers)
   }
 
   #refuseAnswer(word: ErrorWord): void {
     this.fail(word)
     this.#stream?.close(CANCEL)
+    if (this.#hasEnded || this.#cancelTimer !== undefined) return
+    this.#cancelTimer = setTimeout(() => this.#abandon?.(), CANCEL_MS_MAX).unref()
   }
 
   /** An answer that did not come whole is unknown, even if its status came. */
   #settleByStatus(rstCode: number | undefined): void {
     const status = this.#status
-    if (status === undefined) this.fail(rstCode === 0 ? 'bad-response' : 'reset')
-    else if (rstCode === 0) this.#settle(toAnswer(status))
-    else this.fail('reset')
+    if (rstCode !== 0) this.fail('reset')
+    else if (status !== undefined) this.#settle(toAnswer(status))
+    else this.fail(this.#isWhole ? 'bad-response' : 'reset')
   }
 
   #settle(answer: BranchAnswer): void {
@@ -169,6 +188,7 @@ export class GrpcAttempt implements OriginAttempt<GrpcAttempt> {
   #end(): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
+    clearTimeout(this.#cancelTimer)
     this.#host?.onEnded()
   }
 }

@@ -1,52 +1,33 @@
 import type { BranchAnswer, BranchCall, BranchCaller, OriginLoad } from '@counterstep/core'
-import { type CallerOptions, checkOptions, type HttpBranchCallerOptions } from '../caller-options.ts'
-import { DeadlineWheel } from '../deadline-wheel.ts'
+import type { CallerOptions } from '../caller-options.ts'
+import type { CallerOrigins } from '../caller-origins.ts'
 import { type ErrorWord, toErrorWord } from '../error-word.ts'
 import { guardLookup } from '../guarded-connector.ts'
-import { createListedCheck, UNLISTED_IN_FLIGHT_MAX } from '../listed-origins.ts'
-import { Origins } from '../origins.ts'
 import { shareLookup } from '../shared-lookup.ts'
-import { SharedPlaces } from '../shared-places.ts'
 import { toOrigin } from '../targets/target-url.ts'
 import { connectChecked } from './checked-socket.ts'
 import { type AnswerBounds, GrpcAttempt } from './grpc-attempt.ts'
 import { GrpcConnections } from './grpc-connections.ts'
 
-/** The deadline of a call may be noticed this late. */
-const DEADLINE_TICK_MS = 25
-
 /**
- * Makes the caller of branches over gRPC. A call is unary, its message are the bytes of the body, which is base64, and its
+ * Calls branches over gRPC. A call is unary, its message are the bytes of the body, which is base64, and its
  * answer is the status alone. The bounds are those of the caller over HTTP, with all calls to one service on one connection.
  */
-export function grpcBranchCaller(options: HttpBranchCallerOptions = {}): BranchCaller {
-  return new GrpcBranchCaller(checkOptions(options))
-}
-
-class GrpcBranchCaller implements BranchCaller {
-  readonly #wheel = new DeadlineWheel(DEADLINE_TICK_MS)
+export class GrpcBranchCaller implements BranchCaller {
   readonly #options: CallerOptions
-  readonly #origins: Origins<GrpcAttempt>
+  readonly #wheel: CallerOrigins['wheel']
+  readonly #origins: CallerOrigins['origins']
   readonly #bounds: AnswerBounds
   #isClosed = false
 
-  constructor(options: CallerOptions) {
+  constructor(options: CallerOptions, { wheel, origins }: CallerOrigins) {
     this.#options = options
+    this.#wheel = wheel
+    this.#origins = origins
     this.#bounds = {
       answerBytesMax: options.answerBodyBytesMax,
       headerBytesMax: options.answerHeaderBytesMax,
     }
-    const isListed = createListedCheck(options.listedOrigins)
-    const shared = new SharedPlaces(UNLISTED_IN_FLIGHT_MAX)
-    this.#origins = new Origins<GrpcAttempt>(this.#wheel, {
-      originsMax: options.originsMax,
-      originIdleMs: options.originIdleMs,
-      inFlightMax: options.connectionsPerOriginMax,
-      queuedMax: options.queuedPerOriginMax,
-      connectionAgeMsMax: options.connectionAgeMsMax,
-      createDispatcher: createConnectionsFactory(options),
-      findShared: (originKey) => (isListed(originKey) ? undefined : shared),
-    })
   }
 
   call(call: BranchCall): Promise<BranchAnswer> {
@@ -97,7 +78,7 @@ class GrpcBranchCaller implements BranchCaller {
   }
 }
 
-function createConnectionsFactory(options: CallerOptions): (originKey: string) => GrpcConnections {
+export function createConnectionsFactory(options: CallerOptions): (originKey: string) => GrpcConnections {
   const { targets, connectTimeoutMs, answerHeaderBytesMax: headerBytesMax } = options
   const mayReach = (hostname: string, address: string) => targets.mayReach(hostname, address)
   const listedHosts = new Set(options.listedOrigins.map((origin) => new URL(origin).hostname))

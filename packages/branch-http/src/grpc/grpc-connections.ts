@@ -1,12 +1,14 @@
 import type { ClientHttp2Session } from 'node:http2'
 import type { Duplex } from 'node:stream'
 import type { Connections } from '../origin.ts'
+import { ControlCredit } from './control-credit.ts'
 import type { GrpcAttempt, GrpcRequest } from './grpc-attempt.ts'
 
 /** A kept connection without calls is closed after this time. */
 const IDLE_MS_MAX = 30_000
-/** A service may send so many pings and settings over one connection. */
-const CONTROL_FRAMES_MAX = 1_000
+const CANCEL = 8
+/** A peer that reads nothing keeps a connection that ends no longer than this. */
+const END_MS_MAX = 1_000
 const HEADER_PAIRS_MAX = 200
 /** Requests that wait to be written count for it, too. Node takes megabytes here. */
 const SESSION_MIB_MAX = 64
@@ -19,6 +21,13 @@ export interface SessionOptions {
   readonly headerBytesMax: number
 }
 
+interface Connection {
+  readonly session: ClientHttp2Session
+  readonly socket: Duplex
+  readonly credit: ControlCredit
+  calls: number
+}
+
 interface Waiting {
   readonly attempt: GrpcAttempt
   readonly request: GrpcRequest
@@ -27,9 +36,9 @@ interface Waiting {
 /** Has one connection to a service, over which all its calls go at once. A new one is made when it has ended. */
 export class GrpcConnections implements Connections<GrpcAttempt> {
   readonly #options: SessionOptions
-  readonly #sessions = new Set<ClientHttp2Session>()
+  readonly #connections = new Set<Connection>()
   readonly #waiting = new Set<Waiting>()
-  #current: ClientHttp2Session | undefined
+  #current: Connection | undefined
   #isConnecting = false
   #isDestroyed = false
   #onEmpty: (() => void) | undefined
@@ -42,7 +51,7 @@ export class GrpcConnections implements Connections<GrpcAttempt> {
   dispatch(request: GrpcRequest, attempt: GrpcAttempt): void {
     this.#calls++
     const current = this.#current
-    if (current !== undefined && !current.closed && !current.destroyed) this.#open(current, request, attempt)
+    if (current !== undefined && isUsable(current.session)) this.#open(current, request, attempt)
     else this.#wait({ attempt, request })
   }
 
@@ -54,8 +63,8 @@ export class GrpcConnections implements Connections<GrpcAttempt> {
   async destroy(): Promise<void> {
     this.#isDestroyed = true
     this.#refuseWaiting(toClosedError())
-    for (const session of this.#sessions) session.destroy()
-    this.#sessions.clear()
+    for (const connection of this.#connections) destroyConnection(connection)
+    this.#connections.clear()
   }
 
   #wait(waiting: Waiting): void {
@@ -84,55 +93,64 @@ export class GrpcConnections implements Connections<GrpcAttempt> {
       maxSessionMemory: SESSION_MIB_MAX,
       settings: { enablePush: false, maxHeaderListSize: headerBytesMax },
     })
-    this.#sessions.add(session)
-    this.#current = session
-    this.#follow(session)
+    const connection = { session, socket, credit: new ControlCredit(performance.now()), calls: 0 }
+    this.#connections.add(connection)
+    this.#current = connection
+    this.#follow(connection)
     for (const waiting of this.#waiting) {
       this.#waiting.delete(waiting)
-      this.#open(session, waiting.request, waiting.attempt)
+      this.#open(connection, waiting.request, waiting.attempt)
     }
   }
 
-  #follow(session: ClientHttp2Session): void {
-    let controlFrames = 0
+  #follow(connection: Connection): void {
+    const { session, credit } = connection
     const countControl = () => {
-      controlFrames++
-      if (controlFrames > CONTROL_FRAMES_MAX) session.destroy()
+      const standing = credit.takeFrame(performance.now())
+      if (standing === 'flood') destroyConnection(connection)
+      else if (standing === 'over') this.#replace(connection)
     }
     session.on('ping', countControl)
     session.on('remoteSettings', countControl)
-    session.on('goaway', () => this.#replace(session))
+    session.on('goaway', () => this.#replace(connection))
     // Each stream of the session tells its own attempt.
-    session.on('error', () => this.#replace(session))
+    session.on('error', () => this.#replace(connection))
     session.once('close', () => {
-      this.#replace(session)
-      this.#sessions.delete(session)
+      this.#replace(connection)
+      this.#connections.delete(connection)
     })
     session.setTimeout(IDLE_MS_MAX, () => {
-      if (this.#calls === 0) session.close()
+      if (this.#calls === 0) closeConnection(connection)
     })
   }
 
-  #open(session: ClientHttp2Session, request: GrpcRequest, attempt: GrpcAttempt): void {
+  #open(connection: Connection, request: GrpcRequest, attempt: GrpcAttempt): void {
     try {
-      const stream = session.request(request.metadata)
+      const stream = connection.session.request(request.metadata)
+      connection.calls++
+      connection.credit.addCall()
       stream.once('close', () => {
         // A connection that has died silently would take every later call with it.
-        if (stream.rstCode !== 0) this.#replace(session)
+        if (stream.rstCode !== 0) this.#replace(connection)
+        connection.calls--
+        endInTime(connection)
         this.#onCallEnded()
       })
-      attempt.send(stream, request.message)
+      attempt.send(stream, request.message, () => {
+        this.#replace(connection)
+        destroyConnection(connection)
+      })
     } catch (error: unknown) {
-      this.#replace(session)
+      this.#replace(connection)
       attempt.refuse(error)
       this.#onCallEnded()
     }
   }
 
   /** The calls that are under way may end over the session. */
-  #replace(session: ClientHttp2Session): void {
-    if (this.#current === session) this.#current = undefined
-    if (!session.closed && !session.destroyed) session.close()
+  #replace(connection: Connection): void {
+    if (this.#current === connection) this.#current = undefined
+    closeConnection(connection)
   }
 
   #refuseWaiting(error: unknown): void {
@@ -150,10 +168,33 @@ export class GrpcConnections implements Connections<GrpcAttempt> {
 
   #endWhenEmpty(): void {
     if (this.#onEmpty === undefined || this.#calls > 0) return
-    for (const session of this.#sessions) session.close()
+    for (const connection of this.#connections) closeConnection(connection)
     this.#onEmpty()
     this.#onEmpty = undefined
   }
+}
+
+function isUsable(session: ClientHttp2Session): boolean {
+  return !session.closed && !session.destroyed
+}
+
+/** The calls that are under way may end. */
+function closeConnection(connection: Connection): void {
+  if (!isUsable(connection.session)) return
+  connection.session.close()
+  endInTime(connection)
+}
+
+/** Ends a connection that was closed and has no calls, even if the peer reads nothing of what waits to be written. */
+function endInTime(connection: Connection): void {
+  if (connection.calls > 0 || isUsable(connection.session) || connection.socket.destroyed) return
+  setTimeout(() => destroyConnection(connection), END_MS_MAX).unref()
+}
+
+/** Ends the calls that are under way. The session alone would wait until all is written. */
+function destroyConnection({ session, socket }: Connection): void {
+  session.destroy(undefined, CANCEL)
+  socket.destroy()
 }
 
 function toClosedError(): Error {

@@ -1,3 +1,5 @@
+import type { OutgoingHttpHeaders } from 'node:http'
+import type { Http2Session } from 'node:http2'
 import { buffer } from 'node:stream/consumers'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import type { BranchCall } from '@counterstep/core'
@@ -5,7 +7,7 @@ import { selfSignedCertificate } from '@counterstep/test-servers/certificate'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseAllowedOrigins, targetPolicy } from '../../src/targets/index.ts'
 import { fixedLookup } from '../fixed-lookup.ts'
-import { serveBytes } from '../hostile-server.ts'
+import { buildCall, serveBytes } from '../hostile-server.ts'
 import { answerStatus, buildGrpcCall, openCaller, serveHttp2 } from './http2-service.ts'
 
 const DAY_MS = 24 * 3_600_000
@@ -18,6 +20,10 @@ const certificate = selfSignedCertificate({
 
 beforeAll(() => setDefaultCACertificates([...trustedBefore, certificate.cert]))
 afterAll(() => setDefaultCACertificates(trustedBefore))
+
+function pingOnce(session: Http2Session | undefined): Promise<void> {
+  return new Promise((resolve) => session?.ping(() => resolve()))
+}
 
 const OVER_BOUND = Buffer.alloc(64 * 1_024, 1)
 
@@ -38,12 +44,64 @@ describe('the result of a call', () => {
     })
   }
 
-  it('A status that comes with the head of the answer counts', async () => {
-    const { port } = await serveHttp2((stream) =>
-      stream.respond({ ':status': 200, 'grpc-status': '10' }, { endStream: true }),
-    )
-    expect(await openCaller().call(buildGrpcCall(port))).toMatchObject({ result: 'failure' })
-  })
+  for (const { what, head, trailers, answer } of [
+    {
+      what: 'A status in a head that is the whole answer counts',
+      head: { ':status': 200, 'grpc-status': '10' },
+      answer: { result: 'failure' },
+    },
+    {
+      what: 'A success in the head of an answer does not hide the failure in its trailers',
+      head: { ':status': 200, 'grpc-status': '0' },
+      trailers: { 'grpc-status': '10' },
+      answer: { result: 'failure' },
+    },
+    {
+      what: 'A failure in the head of an answer does not hide the success in its trailers',
+      head: { ':status': 200, 'grpc-status': '10' },
+      trailers: { 'grpc-status': '0' },
+      answer: { result: 'success' },
+    },
+    {
+      what: 'An answer whose trailers have no status is unknown, whatever its head says',
+      head: { ':status': 200, 'grpc-status': '0' },
+      trailers: { 'x-a': 'b' },
+      answer: { result: 'unknown', error: 'bad-response' },
+    },
+    {
+      what: 'An answer that ends without trailers is unknown, whatever its head says',
+      head: { ':status': 200, 'grpc-status': '0' },
+      trailers: 'none',
+      answer: { result: 'unknown', error: 'bad-response' },
+    },
+    {
+      what: 'A head of HTTP status 503 is unknown, even if it says success',
+      head: { ':status': 503, 'grpc-status': '0' },
+      answer: { result: 'unknown', error: 'bad-response' },
+    },
+    {
+      what: 'An answer of HTTP status 503 is unknown, even if its trailers say success',
+      head: { ':status': 503 },
+      trailers: { 'grpc-status': '0' },
+      answer: { result: 'unknown', error: 'bad-response' },
+    },
+  ] as readonly {
+    readonly what: string
+    readonly head: OutgoingHttpHeaders
+    readonly trailers?: OutgoingHttpHeaders | 'none'
+    readonly answer: object
+  }[]) {
+    it(what, async () => {
+      const { port } = await serveHttp2((stream) => {
+        const waitForTrailers = typeof trailers === 'object'
+        stream.respond(head, { waitForTrailers, endStream: trailers === undefined })
+        if (trailers === undefined) return
+        if (waitForTrailers) stream.on('wantTrailers', () => stream.sendTrailers(trailers))
+        stream.end(Buffer.alloc(5))
+      })
+      expect(await openCaller().call(buildGrpcCall(port))).toMatchObject(answer)
+    })
+  }
 })
 
 describe('a call', () => {
@@ -78,6 +136,24 @@ describe('a call', () => {
       .poll(() => caller.call(buildGrpcCall(service.port)))
       .toEqual({ result: 'success', statusCode: 200 })
     expect(service.countSessions()).toBe(2)
+  })
+
+  it('A service that pings once for each call keeps its connection', async () => {
+    let pings = 0
+    const service = await serveHttp2((stream) => {
+      stream.session?.ping((error) => {
+        if (error === null) pings++
+      })
+      answerStatus(stream, 0)
+    })
+    const caller = openCaller()
+    for (let n = 0; n < 3_000; n += 10) {
+      const calls = Array.from({ length: 10 }, () => caller.call(buildGrpcCall(service.port)))
+      for (const { result } of await Promise.all(calls)) expect(result).toBe('success')
+    }
+    expect(service.countSessions()).toBe(1)
+    // A server of Node sends at most ten pings at once.
+    expect(pings).toBeGreaterThan(2_500)
   })
 
   it('A call over TLS trusts the authorities of Node, and says the name that it asks for', async () => {
@@ -145,6 +221,20 @@ describe('a hostile service', () => {
     { what: 'resets the stream', play: (stream) => stream.close(2), error: 'reset' },
     { what: 'ends the connection', play: (stream) => stream.session?.destroy(), error: 'reset' },
     {
+      what: 'ends the connection with an error',
+      play: (stream) => stream.session?.destroy(new Error('ended')),
+      error: 'reset',
+    },
+    {
+      what: 'ends the connection amid an answer',
+      play: (stream) => {
+        stream.respond({ ':status': 200, 'grpc-status': '0' })
+        stream.write(Buffer.alloc(5))
+        setTimeout(() => stream.session?.destroy(), 50)
+      },
+      error: 'reset',
+    },
+    {
       what: 'floods the answer',
       play: (stream) => {
         stream.respond({ ':status': 200 })
@@ -180,6 +270,20 @@ describe('a hostile service', () => {
     expect(answer).toEqual({ result: 'unknown', error: 'too-large' })
   })
 
+  it('A service with more pings than calls keeps its calls, and the next one goes over a new connection', async () => {
+    const service = await serveHttp2(async (stream) => {
+      if (service.countSessions() === 1)
+        for (let n = 0; n < 1_500; n += 5)
+          await Promise.all(Array.from({ length: 5 }, () => pingOnce(stream.session)))
+      answerStatus(stream, 0)
+    })
+    const caller = openCaller()
+    for (const sessions of [1, 2]) {
+      expect(await caller.call(buildGrpcCall(service.port))).toMatchObject({ result: 'success' })
+      expect(service.countSessions()).toBe(sessions)
+    }
+  })
+
   it('A service that floods pings loses its connection', async () => {
     const { port } = await serveBytes((socket) => {
       const settings = Buffer.from('000000040000000000', 'hex')
@@ -188,6 +292,28 @@ describe('a hostile service', () => {
     })
     const answer = await openCaller().call(buildGrpcCall(port, { timeoutMs: 5_000 }))
     expect(answer).toEqual({ result: 'unknown', error: 'reset' })
+  })
+
+  it('A service that reads nothing any more holds no places, and the next call opens a connection', async () => {
+    const { port, countAccepted } = await serveBytes((socket) => {
+      const windowSettings = '0000060400000000000004' + '7fffffff'
+      const windowUpdate = '000004080000000000' + '7fff0000'
+      socket.write(Buffer.from(windowSettings + windowUpdate, 'hex'))
+      socket.pause()
+    })
+    const caller = openCaller()
+    const call = buildGrpcCall(port, {
+      body: Buffer.alloc(1_024 * 1_024).toString('base64'),
+      timeoutMs: 500,
+    })
+    for (const connections of [1, 2]) {
+      const answers = await Promise.all(Array.from({ length: 32 }, () => caller.call(call)))
+      for (const answer of answers) expect(answer).toEqual({ result: 'unknown', error: 'timeout' })
+      expect(countAccepted()).toBe(connections)
+      await expect
+        .poll(() => caller.loads?.(), { timeout: 5_000 })
+        .toMatchObject([{ inFlight: 0, queued: 0 }])
+    }
   })
 
   it('A server that speaks no HTTP/2 makes the call unknown', async () => {
@@ -207,13 +333,28 @@ describe('a hostile service', () => {
     ])
   })
 
+  it('The bound of the origins holds for HTTP and gRPC together', async () => {
+    const hanging = await serveHttp2(() => undefined)
+    const caller = openCaller({ originsMax: 1 })
+    const held = caller.call(buildGrpcCall(hanging.port, { timeoutMs: 400 }))
+    expect(await caller.call(buildCall('http://127.0.0.1:1/'))).toEqual({ result: 'unknown', error: 'busy' })
+    await held
+    await expect
+      .poll(() => caller.call(buildCall('http://127.0.0.1:1/')))
+      .toEqual({ result: 'unknown', error: 'refused' })
+    expect(caller.loads?.()).toHaveLength(1)
+  })
+
   it('A caller that is closed ends the calls that are under way', async () => {
-    const { port } = await serveHttp2(() => undefined)
+    let calls = 0
+    const { port } = await serveHttp2(() => {
+      calls++
+    })
     const caller = openCaller()
     const answer = caller.call(buildGrpcCall(port))
-    await expect.poll(() => caller.loads?.()[0]?.inFlight).toBe(1)
+    await expect.poll(() => calls).toBe(1)
     await caller.close()
-    expect(await answer).toMatchObject({ result: 'unknown' })
+    expect(await answer).toEqual({ result: 'unknown', error: 'reset' })
     expect(await caller.call(buildGrpcCall(port))).toEqual({ result: 'unknown', error: 'closed' })
   })
 })
