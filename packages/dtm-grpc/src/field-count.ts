@@ -6,14 +6,20 @@ const EIGHT_BYTES = 1
 const WITH_LENGTH = 2
 const FOUR_BYTES = 5
 
+const VARINT_BYTES_MAX = 10
+const TAG_MAX = 2 ** 32 - 1
+
+/** The library answers INTERNAL to it, as to all that a decoder refuses. */
+export class MalformedMessage extends Error {}
+
 interface Place {
   at: number
 }
 
 /**
  * Tells whether a message has more fields than a request needs. It is asked before the message is decoded: 1 MiB of empty fields takes
- * protobufjs 0.2 s, and counting stops at the bound. The fields within the options, which are field `nested`, count as well. A message that
- * cannot be read is left to the decoder.
+ * protobufjs 0.2 s, and counting stops at the bound. The fields within the options, which are field `nested`, count as well. Throws if the
+ * message cannot be read. A group is such a case: proto3 has none, while protobufjs would skip a group and decode all that comes after it.
  */
 export function hasTooManyFields(bytes: Uint8Array, nested?: number): boolean {
   return countFields(bytes, nested, FIELDS_MAX) > FIELDS_MAX
@@ -24,39 +30,48 @@ function countFields(bytes: Uint8Array, nested: number | undefined, max: number)
   let count = 0
   while (place.at < bytes.length && count <= max) {
     const tag = readVarint(bytes, place)
+    const number = Math.floor(tag / 8)
+    if (number === 0 || tag > TAG_MAX) throw new MalformedMessage('a field without a number')
     count++
     switch (tag % 8) {
       case VARINT:
         readVarint(bytes, place)
         break
       case EIGHT_BYTES:
-        place.at += 8
+        skip(bytes, place, 8)
         break
       case FOUR_BYTES:
-        place.at += 4
+        skip(bytes, place, 4)
         break
       case WITH_LENGTH: {
         const length = readVarint(bytes, place)
-        if (Math.floor(tag / 8) === nested)
-          count += countFields(bytes.subarray(place.at, place.at + length), undefined, max - count)
-        place.at += length
+        const start = place.at
+        skip(bytes, place, length)
+        if (number === nested) count += countFields(bytes.subarray(start, place.at), undefined, max - count)
         break
       }
       default:
-        return count
+        throw new MalformedMessage('a field of no known type')
     }
   }
   return count
 }
 
+function skip(bytes: Uint8Array, place: Place, length: number): void {
+  if (length > bytes.length - place.at) throw new MalformedMessage('a field beyond the end')
+  place.at += length
+}
+
 /** A number has seven bits in each byte, the lowest first. */
 function readVarint(bytes: Uint8Array, place: Place): number {
   let value = 0
-  for (let factor = 1; place.at < bytes.length; factor *= 128) {
+  let factor = 1
+  for (let n = 0; n < VARINT_BYTES_MAX && place.at < bytes.length; n++) {
     const byte = bytes[place.at] ?? 0
     place.at++
     value += (byte % 128) * factor
     if (byte < 128) return value
+    factor *= 128
   }
-  return value
+  throw new MalformedMessage('a number without an end')
 }

@@ -147,6 +147,18 @@ describe('a hostile client', () => {
     expect(await flood).toMatchObject({ code: 3, details: 'a message has more than 1024 fields' })
   })
 
+  it('A message with a group before very many fields is not decoded', async () => {
+    await using fixture = await openGrpcFixture()
+    const group = Buffer.from([0x7b, 0x7c])
+    const { stream, status } = openCall(
+      openSession(fixture),
+      toMessage(Buffer.concat([group, Buffer.alloc(BODY_BYTES_MAX - group.length, Buffer.from([0x2a, 0]))])),
+    )
+    stream.end()
+    expect(await status).toBe('13')
+    await expectServes(fixture)
+  })
+
   for (const [what, bytes] of [
     ['bytes that are no HTTP/2', Buffer.from('GET / HTTP/1.1\r\nhost: a\r\n\r\n')],
     ['a frame of no kind', Buffer.concat([PREFACE, frame(0xfe, 0xff, 1, Buffer.alloc(64, 0xff))])],
