@@ -1,9 +1,10 @@
 import type { Gate, Guard, RequestHead } from '@counterstep/access'
 import type { Metadata, ServerInterceptingCallInterface, ServerInterceptor } from '@grpc/grpc-js'
+import { boundMessages } from './bound-messages.ts'
 import type { Connections } from './connections.ts'
 import type { Libraries } from './load-libraries.ts'
 import { findAccess, type MethodAccess } from './method-access.ts'
-import { ReceiveTurns, type Turn } from './receive-turns.ts'
+import { KEYED_BOUNDS, OPEN_BOUNDS, ReceiveTurns, type Turn } from './receive-turns.ts'
 import { buildStatus, type CallStatus, CODES, toErrorStatus } from './to-status.ts'
 
 /** Describes a call that has passed the gate. */
@@ -16,12 +17,16 @@ export interface Admitted {
 /** Calls of one connection that were refused may go on sending. It ends after this time if it has shown no good key. */
 const STRANGER_MS_MAX = 1_000
 
+const NO_CALL = buildStatus(CODES.UNAVAILABLE, 'no such call')
+
 /** Lets a call's message be received only once the head of the call has passed the gate. */
 export class CallGuard {
   readonly #grpc: Libraries['grpc']
   readonly #gate: Gate
   readonly #connections: Connections
-  readonly #turns = new ReceiveTurns()
+  readonly #turns = new ReceiveTurns(KEYED_BOUNDS)
+  /** Calls that need no key never take a turn of those that need one. */
+  readonly #openTurns = new ReceiveTurns(OPEN_BOUNDS)
   readonly #guards = new Map<MethodAccess, Guard>()
   /** These count what a call stores, when the bytes of its message are known. */
   readonly #storingGuards = new Map<MethodAccess, Guard>()
@@ -59,13 +64,16 @@ export class CallGuard {
       start: (next) =>
         next({
           onReceiveMetadata: (metadata, receive) => {
-            const refusal = this.#admit(method.path, call, metadata)
-            if (refusal !== undefined) {
-              call.sendStatus(refusal)
+            const access = findAccess(method.path)
+            const refusal = this.#admit(access, call, metadata)
+            if (access === undefined || refusal !== undefined) {
+              call.sendStatus(refusal ?? NO_CALL)
               return
             }
+            if (access.messageBytesMax !== undefined) boundMessages(call, access.messageBytesMax)
             const late = buildStatus(CODES.DEADLINE_EXCEEDED, 'the message came too slowly')
-            turn = this.#turns.take(
+            const turns = access.access === 'open' ? this.#openTurns : this.#turns
+            turn = turns.take(
               () => receive(metadata),
               () => call.sendStatus(late),
             )
@@ -85,10 +93,13 @@ export class CallGuard {
     })
   }
 
-  #admit(path: string, call: ServerInterceptingCallInterface, metadata: Metadata): CallStatus | undefined {
+  #admit(
+    access: MethodAccess | undefined,
+    call: ServerInterceptingCallInterface,
+    metadata: Metadata,
+  ): CallStatus | undefined {
     const socket = this.#connections.find(call.getPeer())
-    const access = findAccess(path)
-    if (socket === undefined || access === undefined) return buildStatus(CODES.UNAVAILABLE, 'no such call')
+    if (socket === undefined || access === undefined) return NO_CALL
     const head = readHead(metadata, call.getHost(), socket.remoteAddress)
     const verdict = this.#findGuard(access)(head)
     if (verdict instanceof Error) {

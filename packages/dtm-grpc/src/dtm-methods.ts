@@ -18,6 +18,7 @@ import {
 import type { handleUnaryCall, ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
 import type { CallGuard } from './call-guard.ts'
 import { FIELDS_MAX, hasTooManyFields } from './field-count.ts'
+import { buildRequestShape } from './message-shape.ts'
 import type { DtmBranchMessage, DtmRequestMessage, DtmTopicMessage } from './messages.ts'
 import { DTM_METHODS, type DtmMethod } from './method-access.ts'
 import { readRegistration, readRequest } from './read-message.ts'
@@ -32,10 +33,6 @@ export interface MethodDeps {
 }
 
 type Run<Message> = (message: Message, deps: CommandDeps) => Promise<Answer>
-
-/** The options stand in this field of the messages of these methods. */
-const OPTIONS_FIELD = 3
-const HAVE_OPTIONS: ReadonlySet<string> = new Set(['Submit', 'Prepare', 'Abort', 'PrepareWorkflow'])
 
 /** Makes the methods of DTM's service. Each runs the same command as the route of DTM's HTTP API. */
 export class DtmMethods {
@@ -52,8 +49,9 @@ export class DtmMethods {
   /** Notes the bytes of each message when it is decoded. A message with too many fields is not decoded. */
   countBytes(service: ServiceDefinition): ServiceDefinition {
     const counted = Object.entries(service).map(([name, method]) => {
+      const shape = buildRequestShape(name)
       const requestDeserialize = (bytes: Buffer) => {
-        const isTooMany = hasTooManyFields(bytes, HAVE_OPTIONS.has(name) ? OPTIONS_FIELD : undefined)
+        const isTooMany = hasTooManyFields(bytes, shape)
         const message: object = method.requestDeserialize(isTooMany ? Buffer.alloc(0) : bytes)
         if (isTooMany) this.#refused.add(message)
         this.#bytes.set(message, bytes.length)

@@ -5,7 +5,12 @@ export interface MethodAccess {
   readonly access: RouteAccess
   /** The method stores this, which counts for the quota of the key. */
   readonly stores?: Stores
+  /** A message has at most this many bytes. Absent: as many as a request may have. */
+  readonly messageBytesMax?: number
 }
+
+/** A message that asks for a health or a description has a name or two. */
+export const SMALL_MESSAGE_BYTES = 4_096
 
 export const DTM_METHODS = {
   NewGid: { access: ['submit'] },
@@ -23,7 +28,7 @@ export const DTM_METHODS = {
 export type DtmMethod = keyof typeof DTM_METHODS
 
 /** Load balancers ask for the health and have no key. */
-const HEALTH_ACCESS: MethodAccess = { access: 'open' }
+const HEALTH_ACCESS: MethodAccess = { access: 'open', messageBytesMax: SMALL_MESSAGE_BYTES }
 const REFLECTION_ACCESS: MethodAccess = { access: ['submit', 'read'] }
 
 /** Finds the access of a path such as `/dtmgimp.Dtm/Submit`. A path without one is never served. */

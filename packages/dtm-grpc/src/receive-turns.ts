@@ -1,11 +1,22 @@
-/** So many messages are received at once, each of which may hold as many bytes as a request may have. */
-export const RECEIVING_MAX = 32
-/** So many calls wait for their turn to be received. */
-export const WAITING_MAX = 4_096
+export interface TurnBounds {
+  /** So many messages are received at once. */
+  readonly receivingMax: number
+  /** So many calls wait for their turn. With 0 the call that has taken longest loses its turn at once to a new one. */
+  readonly waitingMax: number
+  /** A message must be whole after this time. */
+  readonly receiveMsMax: number
+}
+
+/** Each of these messages may hold as many bytes as a request may have. */
+export const KEYED_BOUNDS: TurnBounds = { receivingMax: 32, waitingMax: 4_096, receiveMsMax: 15_000 }
+/**
+ * Anyone may make these calls, whose messages are small. A queue would let strangers fill it; a new call that takes the oldest turn
+ * brings its message at once, if it is a health check.
+ */
+export const OPEN_BOUNDS: TurnBounds = { receivingMax: 64, waitingMax: 0, receiveMsMax: 1_000 }
+
 /** A call that others wait for keeps its turn for so long at least. */
 const TURN_MS_MIN = 250
-/** A message must be whole after this time. */
-export const RECEIVE_MS_MAX = 15_000
 
 export interface Turn {
   /** The message is whole, or will never come. */
@@ -28,15 +39,22 @@ interface WaitingCall {
  * that waits, so that callers who send slowly never keep the others out.
  */
 export class ReceiveTurns {
+  readonly #bounds: TurnBounds
   readonly #receiving = new Map<object, Receiving>()
   readonly #waiting = new Map<object, WaitingCall>()
   #timer: NodeJS.Timeout | undefined
 
+  constructor(bounds: TurnBounds) {
+    this.#bounds = bounds
+  }
+
   /** Calls `begin` when it is the call's turn, and `onLate` if the call has lost it. Returns undefined if too many wait. */
   take(begin: () => void, onLate: () => void): Turn | undefined {
     const call = { begin, onLate }
-    if (this.#receiving.size < RECEIVING_MAX) this.#begin(call)
-    else if (this.#waiting.size >= WAITING_MAX) return undefined
+    const { receivingMax, waitingMax } = this.#bounds
+    if (waitingMax === 0) this.#endOldest()
+    if (this.#receiving.size < receivingMax) this.#begin(call)
+    else if (this.#waiting.size >= waitingMax) return undefined
     else {
       this.#waiting.set(call, call)
       this.#watch()
@@ -44,8 +62,14 @@ export class ReceiveTurns {
     return { end: () => this.#end(call) }
   }
 
+  /** Makes room for a call if there is none. */
+  #endOldest(): void {
+    const [oldest] = this.#receiving.keys()
+    if (oldest !== undefined && this.#receiving.size >= this.#bounds.receivingMax) this.#endLate(oldest)
+  }
+
   #begin(call: WaitingCall): void {
-    const timer = setTimeout(() => this.#endLate(call), RECEIVE_MS_MAX)
+    const timer = setTimeout(() => this.#endLate(call), this.#bounds.receiveMsMax)
     timer.unref()
     this.#receiving.set(call, { since: performance.now(), timer, onLate: call.onLate })
     call.begin()
@@ -68,7 +92,7 @@ export class ReceiveTurns {
 
   #beginNext(): void {
     for (const [key, next] of this.#waiting) {
-      if (this.#receiving.size >= RECEIVING_MAX) return
+      if (this.#receiving.size >= this.#bounds.receivingMax) return
       this.#waiting.delete(key)
       this.#begin(next)
     }

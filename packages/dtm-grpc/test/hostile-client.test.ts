@@ -3,13 +3,15 @@ import { type ClientHttp2Session, connect } from 'node:http2'
 import { connect as connectTcp, type Socket } from 'node:net'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { RECEIVING_MAX } from '../src/receive-turns.ts'
+import { SMALL_MESSAGE_BYTES } from '../src/method-access.ts'
+import { KEYED_BOUNDS } from '../src/receive-turns.ts'
 import { type GrpcFixture, openGrpcFixture } from './support/grpc-fixture.ts'
 
 const PREFACE = Buffer.concat([
   Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
   Buffer.from('000000040000000000', 'hex'),
 ])
+const HEALTH_PATH = '/grpc.health.v1.Health/Check'
 const HEADERS = 1
 const RST_STREAM = 3
 const PING = 6
@@ -65,6 +67,7 @@ function openCall(session: ClientHttp2Session, sent: Buffer, path = '/dtmgimp.Dt
     ':method': 'POST',
     ':path': path,
     'content-type': 'application/grpc',
+    'grpc-encoding': 'gzip',
     te: 'trailers',
   })
   stream.on('error', () => undefined)
@@ -78,6 +81,14 @@ function openCall(session: ClientHttp2Session, sent: Buffer, path = '/dtmgimp.Dt
   })
   stream.write(sent)
   return { stream, status }
+}
+
+/** Writes the head of a message before it. */
+function toMessage(content: Buffer, isPacked = 0): Buffer {
+  const head = Buffer.alloc(5)
+  head.writeUInt8(isPacked, 0)
+  head.writeUInt32BE(content.length, 1)
+  return Buffer.concat([head, content])
 }
 
 async function expectServes(fixture: GrpcFixture): Promise<void> {
@@ -134,6 +145,18 @@ describe('a hostile client', () => {
     const flood = fixture.client.call('Submit', message)
     await expectServes(fixture)
     expect(await flood).toMatchObject({ code: 3, details: 'a message has more than 1024 fields' })
+  })
+
+  it('A message with a group before very many fields is not decoded', async () => {
+    await using fixture = await openGrpcFixture()
+    const group = Buffer.from([0x7b, 0x7c])
+    const { stream, status } = openCall(
+      openSession(fixture),
+      toMessage(Buffer.concat([group, Buffer.alloc(BODY_BYTES_MAX - group.length, Buffer.from([0x2a, 0]))])),
+    )
+    stream.end()
+    expect(await status).toBe('13')
+    await expectServes(fixture)
   })
 
   for (const [what, bytes] of [
@@ -203,9 +226,38 @@ describe('a hostile client', () => {
     await using fixture = await openGrpcFixture()
     const session = openSession(fixture)
     await once(session, 'remoteSettings')
-    const slow = Array.from({ length: RECEIVING_MAX }, () => openCall(session, Buffer.alloc(3)))
+    const slow = Array.from({ length: KEYED_BOUNDS.receivingMax }, () => openCall(session, Buffer.alloc(3)))
     await expectServes(fixture)
     expect(await Promise.race(slow.map(({ status }) => status))).toBe('4')
+  })
+
+  it('Health calls without a message keep neither a call with a key nor a health check waiting', async () => {
+    await using fixture = await openGrpcFixture()
+    const sessions = Array.from({ length: 8 }, () => openSession(fixture))
+    await Promise.all(sessions.map((session) => once(session, 'remoteSettings')))
+    const calls = sessions.flatMap((session) =>
+      Array.from({ length: 100 }, () => openCall(session, Buffer.alloc(3), HEALTH_PATH)),
+    )
+    // By now the server has seen all of them, since some have lost their turns to others.
+    expect(await calls[0]?.status).toBe('4')
+    const startedAt = performance.now()
+    await expectServes(fixture)
+    expect(await fixture.client.call('Check', { service: '' })).toMatchObject({ code: 0 })
+    // A call that waited for a turn would wait for 250 ms at least, and each of the 800 calls would be before it.
+    expect(performance.now() - startedAt).toBeLessThan(2_000)
+    expect(new Set(await Promise.all(calls.map(({ status }) => status)))).toEqual(new Set(['4']))
+  })
+
+  it('A health call brings a small message alone, packed or not', async () => {
+    await using fixture = await openGrpcFixture()
+    const { gzipSync } = await import('node:zlib')
+    const session = openSession(fixture)
+    const large = Buffer.alloc(SMALL_MESSAGE_BYTES + 1)
+    const plain = openCall(session, toMessage(large), HEALTH_PATH)
+    expect(await plain.status).toBe('8')
+    const packed = openCall(session, toMessage(gzipSync(large), 1), HEALTH_PATH)
+    expect(await packed.status).toBe('8')
+    await expectServes(fixture)
   })
 
   it('A caller without a key gets no turn to send, and its connection ends', async () => {
