@@ -122,6 +122,7 @@ export interface Client {
    * SAGA_SIGNAL_UNKNOWN when no wait has that name, SAGA_SIGNAL_CONFLICT when the id has other content,
    * SAGA_TURNED_AROUND and SAGA_ALREADY_FINAL when it comes too late.
    */
+  signal(gid: string, signal: Signal<void>, payload?: undefined, options?: SignalOptions): Promise<SignalView>
   signal<Payload>(
     gid: string,
     signal: Signal<Payload>,

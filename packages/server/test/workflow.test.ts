@@ -205,6 +205,18 @@ describe('a workflow over HTTP', () => {
     })
   })
 
+  it('A signal without a payload is not a wait whose time is over', async () => {
+    await using orders = await openOrders(
+      answerBy(async (ctx) => {
+        const signalled = await ctx.signal('approved', 'approval', { timeoutMs: 60_000 })
+        return signalled === undefined ? 'too late' : signalled
+      }),
+    )
+    await orders.start()
+    await orders.post('/v1/transactions/order-1/signals/approval', { id: 'click-8' })
+    expect(await orders.becomes(({ status }) => status === 'succeeded')).toMatchObject({ result: null })
+  })
+
   it('An abort undoes it without asking its code', async () => {
     await using orders = await openOrders(
       answerBy(async (ctx, input) => {

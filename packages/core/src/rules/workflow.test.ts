@@ -607,6 +607,18 @@ describe('a wait', () => {
     expect(fixture.planCall.journal).toMatchObject([{ id: 'approved', value: { by: 'kim' } }])
   })
 
+  it('takes a signal without a payload, and the next plan has null, so that it is not one that did not come', () => {
+    const fixture = WorkflowFixture.accepted()
+    const signal = { name: 'approved', id: '1', digest: 'x' }
+    fixture.command({ type: 'signal-asked', signal }).saved()
+    fixture
+      .plan({ next: [signalWait('approved')] }, 'any')
+      .saved()
+      .saved()
+    expect(fixture.calls).toEqual(['plan 2'])
+    expect(fixture.planCall.journal[0]).toHaveProperty('value', null)
+  })
+
   it('for a signal that does not come is journaled without a value', () => {
     const fixture = planned(signalWait('s', { timeoutMs: 500 }))
       .tick()

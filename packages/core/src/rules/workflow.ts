@@ -87,7 +87,9 @@ export function foldWorkflow(
     case 'signal-asked': {
       const isKnown = workflow.signals?.some(({ id }) => id === event.signal.id) ?? false
       if (workflow.status === 'aborting' || isKnown) return ignoreEvent(workflow)
-      const signalled = addSignal(toSubmittedSaga(workflow), event.signal, now)
+      // Code gets null for a signal that carries nothing, since it gets no value at all for one that did not come in time.
+      const signal = { ...event.signal, payload: event.signal.payload ?? 'null' }
+      const signalled = addSignal(toSubmittedSaga(workflow), signal, now)
       return { next: fromSaga(workflow, signalled), durability: 'strong' }
     }
     case 'abort-asked':
