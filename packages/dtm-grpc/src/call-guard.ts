@@ -81,8 +81,13 @@ export class CallGuard {
               call.sendStatus(buildStatus(CODES.RESOURCE_EXHAUSTED, 'too many calls wait to be received'))
           },
           onReceiveMessage: (message, receive) => {
-            turn?.end()
+            // A call of one message may begin another one, which the library holds until it is whole.
+            if (method.requestStream) turn?.end()
             receive(message)
+          },
+          onReceiveHalfClose: (receive) => {
+            turn?.end()
+            receive()
           },
           onCancel: () => turn?.end(),
         }),

@@ -1,3 +1,4 @@
+import { toNetwork } from '@counterstep/access'
 import type { handleServerStreamingCall, handleUnaryCall, ServerWritableStream } from '@grpc/grpc-js'
 import { DTM_SERVICE } from './descriptor.ts'
 import type { HealthCheckMessage } from './messages.ts'
@@ -5,6 +6,9 @@ import { buildStatus, CODES } from './to-status.ts'
 
 /** So many calls may watch the health at once. */
 const WATCHERS_MAX = 256
+/** So many of them come over one connection, and so many from one address (one /64 of IPv6). */
+export const WATCHERS_PER_CONNECTION_MAX = 4
+export const WATCHERS_PER_ADDRESS_MAX = 32
 const SERVICES: ReadonlySet<string> = new Set(['', DTM_SERVICE])
 
 interface HealthReply {
@@ -16,7 +20,8 @@ type Watcher = ServerWritableStream<HealthCheckMessage, HealthReply>
 /** Answers load balancers by the standard protocol: this server serves until it begins to stop. */
 export class Health {
   readonly #isStopping: () => boolean
-  readonly #watchers = new Set<Watcher>()
+  /** Has the peer of each, since a call that has ended may not know it. */
+  readonly #watchers = new Map<Watcher, string>()
 
   constructor(isStopping: () => boolean) {
     this.#isStopping = isStopping
@@ -28,7 +33,7 @@ export class Health {
 
   /** Tells those who watch that this server stops, and ends their calls. */
   stop(): void {
-    for (const watcher of this.#watchers) {
+    for (const watcher of this.#watchers.keys()) {
       watcher.write({ status: 'NOT_SERVING' })
       watcher.end()
     }
@@ -43,16 +48,32 @@ export class Health {
   }
 
   readonly #watch: handleServerStreamingCall<HealthCheckMessage, HealthReply> = (call) => {
-    if (this.#watchers.size >= WATCHERS_MAX) {
+    const peer = call.getPeer()
+    if (!this.#hasPlace(peer)) {
       call.emit('error', buildStatus(CODES.RESOURCE_EXHAUSTED, 'too many watch the health'))
       return
     }
-    this.#watchers.add(call)
+    this.#watchers.set(call, peer)
     call.on('cancelled', () => this.#watchers.delete(call))
     call.write({ status: SERVICES.has(call.request.service) ? this.#readStatus() : 'SERVICE_UNKNOWN' })
+  }
+
+  #hasPlace(peer: string): boolean {
+    const peers = [...this.#watchers.values()]
+    const network = readNetwork(peer)
+    return (
+      peers.length < WATCHERS_MAX &&
+      peers.filter((each) => each === peer).length < WATCHERS_PER_CONNECTION_MAX &&
+      peers.filter((each) => readNetwork(each) === network).length < WATCHERS_PER_ADDRESS_MAX
+    )
   }
 
   #readStatus(): HealthReply['status'] {
     return this.#isStopping() ? 'NOT_SERVING' : 'SERVING'
   }
+}
+
+/** A peer is an address and a port with a colon between them. */
+function readNetwork(peer: string): string {
+  return toNetwork(peer.slice(0, peer.lastIndexOf(':')))
 }

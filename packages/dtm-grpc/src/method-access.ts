@@ -29,7 +29,10 @@ export type DtmMethod = keyof typeof DTM_METHODS
 
 /** Load balancers ask for the health and have no key. */
 const HEALTH_ACCESS: MethodAccess = { access: 'open', messageBytesMax: SMALL_MESSAGE_BYTES }
-const REFLECTION_ACCESS: MethodAccess = { access: ['submit', 'read'] }
+const REFLECTION_ACCESS: MethodAccess = {
+  access: ['submit', 'read'],
+  messageBytesMax: SMALL_MESSAGE_BYTES,
+}
 
 /** Finds the access of a path such as `/dtmgimp.Dtm/Submit`. A path without one is never served. */
 export function findAccess(path: string): MethodAccess | undefined {

@@ -3,6 +3,7 @@ import { type ClientHttp2Session, connect } from 'node:http2'
 import { connect as connectTcp, type Socket } from 'node:net'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { WATCHERS_PER_ADDRESS_MAX, WATCHERS_PER_CONNECTION_MAX } from '../src/health.ts'
 import { SMALL_MESSAGE_BYTES } from '../src/method-access.ts'
 import { KEYED_BOUNDS } from '../src/receive-turns.ts'
 import { type GrpcFixture, openGrpcFixture } from './support/grpc-fixture.ts'
@@ -12,6 +13,8 @@ const PREFACE = Buffer.concat([
   Buffer.from('000000040000000000', 'hex'),
 ])
 const HEALTH_PATH = '/grpc.health.v1.Health/Check'
+const WATCH_PATH = '/grpc.health.v1.Health/Watch'
+const REFLECTION_PATH = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo'
 const HEADERS = 1
 const RST_STREAM = 3
 const PING = 6
@@ -238,7 +241,7 @@ describe('a hostile client', () => {
     const calls = sessions.flatMap((session) =>
       Array.from({ length: 100 }, () => openCall(session, Buffer.alloc(3), HEALTH_PATH)),
     )
-    // By now the server has seen all of them, since some have lost their turns to others.
+    // The server has seen most of them once the first one has lost its turn to another.
     expect(await calls[0]?.status).toBe('4')
     const startedAt = performance.now()
     await expectServes(fixture)
@@ -258,6 +261,47 @@ describe('a hostile client', () => {
     const packed = openCall(session, toMessage(gzipSync(large), 1), HEALTH_PATH)
     expect(await packed.status).toBe('8')
     await expectServes(fixture)
+  })
+
+  it('One connection and one address hold a part of the places of those who watch the health', async () => {
+    await using fixture = await openGrpcFixture()
+    const watch = async (session: ClientHttp2Session) => {
+      const { stream, status } = openCall(session, toMessage(Buffer.alloc(0)), WATCH_PATH)
+      stream.end()
+      return await Promise.race([status, once(stream, 'data').then(() => 'watches')])
+    }
+    const first = openSession(fixture)
+    for (let n = 0; n < WATCHERS_PER_CONNECTION_MAX; n++) expect(await watch(first)).toBe('watches')
+    expect(await watch(first)).toBe('8')
+    for (let n = WATCHERS_PER_CONNECTION_MAX; n < WATCHERS_PER_ADDRESS_MAX; ) {
+      const session = openSession(fixture)
+      for (let m = 0; m < WATCHERS_PER_CONNECTION_MAX; m++, n++) expect(await watch(session)).toBe('watches')
+    }
+    expect(await watch(openSession(fixture))).toBe('8')
+    first.destroy()
+    await expect.poll(() => watch(openSession(fixture))).toBe('watches')
+  })
+
+  it('A call for reflection brings small messages alone, the first one and later ones', async () => {
+    await using fixture = await openGrpcFixture()
+    const session = openSession(fixture)
+    const large = toMessage(Buffer.alloc(SMALL_MESSAGE_BYTES + 1))
+    expect(await openCall(session, large, REFLECTION_PATH).status).toBe('8')
+    const { stream, status } = openCall(session, toMessage(Buffer.from([0x3a, 0])), REFLECTION_PATH)
+    await once(stream, 'data')
+    stream.write(large)
+    expect(await status).toBe('8')
+    await expectServes(fixture)
+  })
+
+  it('A call that has brought its message keeps its turn until it has sent all', async () => {
+    await using fixture = await openGrpcFixture()
+    const session = openSession(fixture)
+    await once(session, 'remoteSettings')
+    const begun = Buffer.concat([toMessage(Buffer.alloc(0)), Buffer.alloc(3)])
+    const slow = Array.from({ length: KEYED_BOUNDS.receivingMax }, () => openCall(session, begun))
+    await expectServes(fixture)
+    expect(await Promise.race(slow.map(({ status }) => status))).toBe('4')
   })
 
   it('A caller without a key gets no turn to send, and its connection ends', async () => {
