@@ -58,9 +58,14 @@ export function publishedDocuments(
   return new Map(
     Object.entries(documents).map(([source, published]) => {
       const text = readFileSync(join(root, source), 'utf8')
-      return [published, withLinks(text, source, documents)]
+      return [published, withoutPadding(withLinks(text, source, documents))]
     }),
   )
+}
+
+/** The cells of a table look the same without the spaces that line them up, which were an eleventh of all documents. */
+function withoutPadding(text: string): string {
+  return text.replace(/^\|.*\|$/gm, (row) => row.replaceAll(/ {2,}\|/g, ' |').replaceAll(/-{4,}/g, '---'))
 }
 
 function withLinks(text: string, source: string, documents: Documents): string {

@@ -4,8 +4,8 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 
 const COMPRESSED = /\.(?:js|css|html|svg)$/
-/** Below this size a compressed twin saves no packet. */
-const COMPRESSED_BYTES_MIN = 1_024
+/** A compressed twin of a smaller file would save one packet of the network, if any. */
+const COMPRESSED_BYTES_MIN = 2_500
 
 /**
  * Writes a `.gz` beside each file, so that the server compresses nothing. Brotli would save an eighth more, but a browser
