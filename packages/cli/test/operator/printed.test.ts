@@ -106,6 +106,24 @@ describe('what is printed', () => {
     }
   })
 
+  it('A wait that went on without its signal is told from one that has ended by it', () => {
+    const op = {
+      op: 'action',
+      state: 'succeeded',
+      attempts: 0,
+      startedAt: NOW - 90,
+      endedAt: NOW - 50,
+    } as const
+    const draw = (error?: string) => {
+      const own = error === undefined ? op : { ...op, error }
+      const [branch] = STUCK.branches
+      if (branch === undefined) throw new Error('it has no branch')
+      return writeWaterfall({ ...STUCK, branches: [{ ...branch, ops: [own] }] }, NOW, 100)[1]
+    }
+    expect(draw('signal-timeout')).toMatch(/✓ no signal came$/)
+    expect(draw()).toMatch(/█ +✓$/)
+  })
+
   it('A workflow says what its code is, why it is not planned on, and which plan its steps stand above', () => {
     const lines = writeTransaction(PLANNED, NOW, 100)
     expect(lines[0]).toBe('order-4713  workflow  ▶ submitted  ⚠ needs a person')

@@ -111,6 +111,11 @@ describe('toLaneBars', () => {
   it('A call that succeeded at once is one bar', () => {
     expect(barsOf(done)?.bars).toEqual([{ from: 10, to: 22, tone: 'done', label: '', isLast: true }])
   })
+  it('A wait that went on without its signal says so', () => {
+    const op: OpView = { op: 'action', state: 'succeeded', attempts: 0, startedAt: 10, endedAt: 22 }
+    expect(barsOf(op)?.bars[0]?.label).toBe('')
+    expect(barsOf({ ...op, error: 'signal-timeout' })?.bars[0]?.label).toBe('no signal came')
+  })
   it('An op that was not called has none', () => {
     expect(barsOf({ op: 'action', state: 'idle', attempts: 0 })?.bars).toEqual([])
   })

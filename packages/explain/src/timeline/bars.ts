@@ -1,6 +1,9 @@
 import type { OpView, TransactionView } from '@counterstep/protocol'
 import { type Lane, listLanes } from './lanes.ts'
 
+/** The error of a wait that goes on without the signal. */
+export const NO_SIGNAL = 'signal-timeout'
+
 export type BarTone = 'done' | 'refused' | 'unknown' | 'ongoing' | 'calling' | 'open' | 'hand'
 
 /** One stretch of a lane. */
@@ -83,7 +86,7 @@ function toOwnTone({ state, result }: OpView): BarTone {
 }
 
 function labelAnswer({ state, statusCode, error }: OpView): string {
-  if (state === 'succeeded') return ''
+  if (state === 'succeeded') return error === NO_SIGNAL ? 'no signal came' : ''
   return error ?? (statusCode === undefined ? '' : String(statusCode))
 }
 

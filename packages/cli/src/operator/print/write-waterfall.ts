@@ -5,6 +5,7 @@ import {
   formatDuration,
   type LaneBars,
   listInstants,
+  NO_SIGNAL,
   type Piece,
   toLaneBars,
   toShare,
@@ -86,6 +87,7 @@ function describeResult({ lane, nextAt }: LaneBars, now: number): string {
   if (op.state === 'by-hand') return '⚠ to be undone by hand'
   if (op.state === 'open') return `waits for ${cleanLine(lane.waits ?? 'its time')}`
   const took = op.durationMs === undefined ? '' : `${formatDuration(op.durationMs)} `
+  if (op.state === 'succeeded' && op.error === NO_SIGNAL) return '✓ no signal came'
   if (op.state === 'succeeded') return `${took}✓${op.attempts > 1 ? ` at attempt ${op.attempts}` : ''}`
   if (op.state === 'failed') return `${took}✗ ${readAnswer(op)}`
   if (op.state === 'calling') return op.attempts > 1 ? `attempt ${op.attempts}` : ''
