@@ -18,7 +18,7 @@ import {
   xaGivenUp,
   xaNewestFirst,
 } from './prepared-mutants.ts'
-import { callbackEndsIt } from './recorded-mutants.ts'
+import { callbackEndsIt, reportPutsNothingOff } from './recorded-mutants.ts'
 import {
   abortLazily,
   backoffNone,
@@ -85,6 +85,7 @@ const WRONG_RULES: Readonly<Record<string, Rules>> = {
   'xa-newest-first': xaNewestFirst,
   'xa-given-up': xaGivenUp,
   'callback-ends-it': callbackEndsIt,
+  'report-puts-nothing-off': reportPutsNothingOff,
   'submit-lazily': submitLazily,
   'drop-registered': dropRegistered,
   'unknown-check-is-failure': unknownCheckIsFailure,

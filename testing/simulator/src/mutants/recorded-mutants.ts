@@ -27,6 +27,18 @@ export const callbackEndsIt: Rules = {
   },
 }
 
+/** A report of its client leaves the next callback where it was. */
+export const reportPutsNothingOff: Rules = {
+  ...RULES,
+  fold(transaction, event, now) {
+    const folded = RULES.fold(transaction, event, now)
+    const { next } = folded
+    if (event.type !== 'record-asked' || next.kind !== 'recorded' || transaction.kind !== 'recorded')
+      return folded
+    return { ...folded, next: { ...next, check: transaction.check } }
+  },
+}
+
 /** Returns the row as a run would merge it that forgets what its client has reported on another node. */
 export function spoilRecords(
   row: StoredTransaction,
