@@ -15,6 +15,7 @@ const ID = /\b[IL]\d{1,2}\b/g
 const SUITES: readonly Suite[] = [
   { name: 'simulator', files: /(^|\/)simulator\/src\/(.*\/)?proofs\.ts$/, ids: /^ {2}(\w+): '/gm },
   { name: 'bank', files: /\/bank\/audit\/violation\.ts$/, ids: /^ {2}([IL]\d+): '/gm },
+  { name: 'DTM chaos', files: /\/chaos\/src\/dtm\/audit\/violation\.ts$/, ids: /^ {2}([IL]\d+): '/gm },
   { name: 'crash points', files: /\/crash-points\/[^/]+\.ts$/, ids: ID },
   { name: 'power loss', files: /\/power-loss\/[^/]+\.ts$/, ids: ID },
 ]

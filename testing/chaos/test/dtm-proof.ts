@@ -10,18 +10,18 @@ export const RUN_MS_MAX = 300_000
 
 const ignore = () => undefined
 
-/** Runs 120 transactions of XA and of recorded workflows, in which a server and the participants are killed three times each. */
+/** Runs 90 transactions of XA and of recorded workflows, in which a server and the participants are killed three times each. */
 export async function proveDtm(store: DtmSettings['store']): Promise<void> {
-  const settings = { store, transactions: 120, kills: 3, seed: SEED, fault: 'none' } as const
+  const settings = { store, transactions: 90, kills: 3, seed: SEED, fault: 'none' } as const
   const { result, keptFolder } = await runDtm(settings, { show: ignore, clear: ignore })
   const printed = formatDtmResult(result)
   process.stdout.write(`${printed}\n`)
   expect([...result.violations, ...result.unbitten], `${printed}\nlogs are kept in ${keptFolder}`).toEqual([])
 }
 
-/** Runs transactions whose participants have a fault. */
+/** Runs so many transactions whose participants have a fault that some of each course meet it. */
 export async function runPlanted(fault: DtmSettings['fault']): Promise<DtmResult> {
-  const settings = { store: 'sqlite', transactions: 60, kills: 0, seed: SEED, fault } as const
+  const settings = { store: 'sqlite', transactions: 150, kills: 0, seed: SEED, fault } as const
   const { result, keptFolder } = await runDtm(settings, { show: ignore, clear: ignore })
   if (keptFolder !== undefined) await rm(keptFolder, { recursive: true, force: true })
   return result

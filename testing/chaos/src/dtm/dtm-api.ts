@@ -58,6 +58,7 @@ export class DtmApi {
     return undefined
   }
 
+  /** Throws if no answer comes. */
   async query(gid: string): Promise<DtmView> {
     const response = await fetch(`${this.#nextUrl()}/api/dtmsvr/query?gid=${gid}`, {
       signal: AbortSignal.timeout(ANSWER_MS_MAX),
@@ -66,7 +67,18 @@ export class DtmApi {
     return (await response.json()) as DtmView
   }
 
-  /** Each server in its turn, so that a dead one is left with the next try. */
+  /** Asks again while a server that lacks its store or has no time does not say it. Throws after a minute. */
+  async queryUntilAnswered(gid: string): Promise<DtmView> {
+    for (const endAt = performance.now() + PATIENCE_MS_MAX; ; await delay(AGAIN_MS)) {
+      try {
+        return await this.query(gid)
+      } catch (error: unknown) {
+        if (performance.now() > endAt) throw error
+      }
+    }
+  }
+
+  /** Takes each server in its turn, so that a dead one is left with the next try. */
   #nextUrl(): string {
     const url = this.#urls[this.#turn++ % this.#urls.length]
     if (url === undefined) throw new Error('a run has a server')

@@ -11,7 +11,7 @@ import { type DtmServer, startDtmServer } from './dtm-server.ts'
 import { type Participants, startParticipants } from './participants.ts'
 import { createTables } from './service/tables.ts'
 
-/** With more of them the others only wait. */
+/** More of them would take a core away from those that work. */
 const SERVERS_MAX = 2
 const DATABASE = 'participants'
 

@@ -42,6 +42,6 @@ export interface DtmResult {
   readonly requestsLost: number
   readonly requestsReplayed: number
   readonly violations: readonly DtmViolation[]
-  /** What did not happen: such a run proves little. */
+  /** Things that did not happen: such a run proves little. */
   readonly unbitten: readonly string[]
 }

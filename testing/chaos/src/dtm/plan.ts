@@ -43,13 +43,14 @@ const LEAVES_SHARE = 0.4
 const AMOUNT_MAX = 50
 const STEPS = 3
 const COURSES: readonly XaCourse[] = [
-  ...Array<XaCourse>(7).fill('submit'),
+  ...Array<XaCourse>(10).fill('submit'),
   'abort',
   'refused',
   'refused',
   'dies-prepared',
   'dies-called',
   'dies-deciding',
+  'hasty',
   'hasty',
 ]
 const LEAVES_AT = [

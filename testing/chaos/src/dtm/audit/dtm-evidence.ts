@@ -9,10 +9,10 @@ export interface DtmEvidence {
   readonly plans: readonly DtmPlan[]
   readonly told: readonly XaTold[]
   readonly notes: readonly RunNote[]
-  /** What the servers show by gid when all has ended, and once more after the replay of old requests. */
+  /** The servers' answers by gid: one when all has ended, and one after the replay of old requests. */
   readonly views: ReadonlyMap<string, readonly DtmView[]>
   readonly effects: readonly Effect[]
-  /** What XA RECOVER shows. */
+  /** The branches that XA RECOVER shows. */
   readonly prepared: readonly string[]
   /** The balances by account. */
   readonly balances: ReadonlyMap<number, number>

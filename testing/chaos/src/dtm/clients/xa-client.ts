@@ -11,7 +11,7 @@ const TIMEOUT_OF_DYING_S = 2
 const TIMEOUT_S = 60
 const RETRY_INTERVAL_S = 1
 
-/** What the client of an XA was told. */
+/** The answers that the client of an XA has got. */
 export interface XaTold {
   readonly gid: string
   readonly isPrepared: boolean

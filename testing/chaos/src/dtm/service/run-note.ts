@@ -1,5 +1,5 @@
 /**
- * What a run of a workflow writes into a file, which outlives the kill of its process: the answers that it has got, and that
+ * A run of a workflow writes notes into a file, which outlives the kill of its process: the answers that it has got, and that
  * it is about to end the workflow.
  */
 export type RunNote =

@@ -5,7 +5,7 @@ export const START_BALANCE = 1_000
 /** Under the time that a server gives a branch, so that it is told why it waits. */
 const LOCK_WAIT_S = 1
 
-/** The tables of the participants. `barrier` has DTM's rule: the first row of a branch and op decides. */
+/** The tables of the participants. The table `barrier` has DTM's rule: the first row of a branch and op decides. */
 const TABLES = [
   'CREATE TABLE account (id INT PRIMARY KEY, balance BIGINT NOT NULL)',
   'CREATE TABLE effect (id BIGINT AUTO_INCREMENT PRIMARY KEY, gid VARCHAR(64) NOT NULL, branch VARCHAR(8) NOT NULL, ' +
@@ -20,7 +20,7 @@ export async function createTables(connection: Connection): Promise<void> {
   for (const sql of TABLES) await connection.query(sql)
 }
 
-/** What a branch or a step does to one account. */
+/** The change that a branch or a step makes to one account. */
 export interface Effect {
   readonly gid: string
   readonly branch: string

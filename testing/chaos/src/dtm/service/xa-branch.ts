@@ -7,7 +7,7 @@ import { applyEffect, insertBarrier } from './tables.ts'
 
 const POLL_MS = 10
 /** A slow branch waits so long for its own rollback at most. */
-const SLOW_MS_MAX = 3_000
+const SLOW_MS_MAX = 10_000
 /** Lets the rollback that has come get to the database first. */
 const ROLLBACK_MS = 100
 
