@@ -20,7 +20,7 @@ export function mergeRecorded(ours: RecordedTransaction, stored: RecordedTransac
   return isAlive ? { ...retried, check: putOffAsIn(stored.check, retried.check) } : retried
 }
 
-/** What its client has reported to another node is a sign of life here, too. */
+/** A report of its client to another node is a sign of life here, too. */
 function learnLife(ours: RecordedTransaction, stored: RecordedTransaction): RecordedTransaction {
   return {
     ...withoutAttention(ours),

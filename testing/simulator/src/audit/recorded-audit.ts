@@ -26,8 +26,10 @@ export class RecordedAudit {
     }
     for (const { branchId } of next.records) {
       const askedAt = log.reportedAt.get(branchId) ?? before.updatedAt
-      // The node that stored it may have known no later time than that of the row before it.
-      if (!log.knownAt.has(branchId)) log.knownAt.set(branchId, Math.min(askedAt, before.updatedAt))
+      // The clock of the node that stored it may be behind that of the store, as after a pause of the process. One that does not own
+      // the row may know no later time than that of the row before it.
+      const knownAt = Math.min(askedAt - this.#world.lagMs, before.updatedAt)
+      if (!log.knownAt.has(branchId)) log.knownAt.set(branchId, knownAt)
     }
     if (known.status !== 'prepared' && getEnd(known) !== getEnd(next))
       report(`it ended by ${getEnd(known)}, and again by ${getEnd(next)}`)
