@@ -60,6 +60,8 @@ capabilities: { drop: [ALL] }
   value: /run/counterstep/keys/keys.json
 - name: COUNTERSTEP_DTM_PORT
   value: {{ ternary "36789" "off" .Values.dtm | quote }}
+- name: COUNTERSTEP_DTM_GRPC_PORT
+  value: {{ ternary "36790" "off" .Values.dtmGrpc | quote }}
 {{- with .Values.services }}
 {{- $named := list }}
 {{- range $key, $origin := . }}

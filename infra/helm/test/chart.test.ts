@@ -28,6 +28,7 @@ const ON_MYSQL = {
   allowTargets: ['https://*.example.internal'],
   allowedHosts: ['saga.example.com'],
   dtm: true,
+  dtmGrpc: true,
   env: { COUNTERSTEP_RETENTION_MS: '1209600000', COUNTERSTEP_STORE_FAILOVER: 'lossless' },
   image: { repository: 'registry.example/counterstep', digest: `sha256:${'a'.repeat(64)}` },
   imagePullSecrets: [{ name: 'registry' }],
@@ -134,6 +135,19 @@ describe.skipIf(missing !== undefined)(`the chart${missing === undefined ? '' : 
     }
     // A stop takes 10 s at most, after a sleep of 5 s.
     expect(findPod(resources).terminationGracePeriodSeconds).toBeGreaterThan(15)
+  })
+
+  it('The ports of DTM are off, or named alike in the pod, the service and the policy', async () => {
+    const listPorts = async (values: object) => {
+      const { resources } = await renderChart(helm, makeFolder(), values)
+      return JSON.stringify(resources).match(/"(?:containerPort|targetPort|port)":"?(?:dtm[a-z-]*|36\d+)/g)
+    }
+    expect(await listPorts(EMBEDDED)).toBeNull()
+    expect((await listPorts(ON_MYSQL))?.sort()).toEqual([
+      ...['"containerPort":36789', '"containerPort":36790'],
+      ...['"port":"dtm', '"port":"dtm-grpc', '"port":36789', '"port":36790'],
+      ...['"targetPort":"dtm', '"targetPort":"dtm-grpc'],
+    ])
   })
 
   it('The embedded store has one server and a volume, and a database has several with a budget of disruptions', async () => {
