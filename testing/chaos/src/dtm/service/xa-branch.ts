@@ -52,15 +52,18 @@ export class XaService {
     const connection = await createConnection(database)
     try {
       await connection.query(`XA START '${xid}'`)
+      let isDone = false
       try {
         await this.#work(connection, call, work)
+        isDone = true
       } finally {
         await connection.query(`XA END '${xid}'`)
+        if (!isDone) await connection.query(`XA ROLLBACK '${xid}'`)
       }
       await connection.query(`XA PREPARE '${xid}'`)
       death.reach('xa-prepared')
     } finally {
-      // The database rolls back what is not prepared.
+      // If this process dies before, the database rolls back what is not prepared.
       await connection.end()
     }
   }
