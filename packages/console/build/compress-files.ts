@@ -5,7 +5,7 @@ import { gzip } from 'node:zlib'
 
 const COMPRESSED = /\.(?:js|css|html|svg)$/
 /** A compressed twin of a smaller file would save one packet of the network, if any. */
-const COMPRESSED_BYTES_MIN = 2_500
+export const COMPRESSED_BYTES_MIN = 2_500
 
 /**
  * Writes a `.gz` beside each file, so that the server compresses nothing. Brotli would save an eighth more, but a browser

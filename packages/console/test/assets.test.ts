@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { COMPRESSED_BYTES_MIN } from '../build/compress-files.ts'
 import { consoleDirectory } from '../build/console-directory.ts'
 
 const SCRIPT_BYTES_MAX = 150 * 1_024
@@ -69,7 +70,9 @@ describe('the built console', () => {
   })
 
   it('Every file that is worth it has a compressed twin, and none has a source map', () => {
-    for (const name of names.filter((each) => statSync(join(folder, 'assets', each)).size > 1_024)) {
+    for (const name of names.filter(
+      (each) => statSync(join(folder, 'assets', each)).size >= COMPRESSED_BYTES_MIN,
+    )) {
       const twin = statSync(join(folder, 'assets', `${name}.gz`))
       expect(twin.size).toBeLessThan(statSync(join(folder, 'assets', name)).size)
       expect(read(name)).not.toContain('sourceMappingURL')
