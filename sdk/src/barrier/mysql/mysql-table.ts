@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { BarrierOptions } from '../barrier.ts'
 import type { BarrierMigration } from '../migration.ts'
 import { PURGE_CHUNK_ROWS, type PurgeOptions, purgeBefore } from '../purge-options.ts'
+import { repeatContended } from '../repeat-contended.ts'
 import { parseTableName, quoteTable } from '../table-name.ts'
 import { execute, isContended, type MysqlConnection, select } from './mysql-connection.ts'
 
@@ -48,7 +49,9 @@ export async function migrateBarrier(
   connection: MysqlConnection,
   { table }: Pick<BarrierOptions, 'table'> = {},
 ): Promise<void> {
-  for (const { sql } of mysqlBarrierMigrations(table)) await execute(connection, sql)
+  // MySQL 8 may report a deadlock in its own dictionary where several create one table.
+  for (const { sql } of mysqlBarrierMigrations(table))
+    await repeatContended(() => execute(connection, sql), isContended)
 }
 
 const OF_ROW = '(gid = ? AND branch_id = ? AND op = ? AND barrier_id = ?)'
