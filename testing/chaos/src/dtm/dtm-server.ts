@@ -1,8 +1,6 @@
-import { join } from 'node:path'
 import { freePort, isHttpPost, startTcpProxy, type TcpProxy } from '@counterstep/test-servers'
-import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
-import { OwnProcess } from '../bank/processes/own-process.ts'
-import { SERVER_FLAGS } from '../bank/processes/server-flags.ts'
+import type { OwnProcess } from '../bank/processes/own-process.ts'
+import { startCounterstep } from '../bank/processes/start-counterstep.ts'
 import type { SeededRandom } from '../bank/seeded-random.ts'
 import type { StoreEdge } from '../bank/stores/store-fixture.ts'
 
@@ -29,18 +27,7 @@ export interface DtmServerSpec {
 export async function startDtmServer(spec: DtmServerSpec): Promise<DtmServer> {
   const { index, logFolder, store, random, hasHealed } = spec
   const [port, dtmPort] = [await freePort(), await freePort()]
-  const flags = Object.entries({ ...SERVER_FLAGS, ...store.flags, port, 'dtm-port': dtmPort })
-  const process = await OwnProcess.start({
-    name: `server-${index}`,
-    args: [
-      COUNTERSTEP_PROGRAM,
-      'serve',
-      '--accept-new-kinds',
-      ...flags.flatMap(([name, value]) => [`--${name}`, String(value)]),
-    ],
-    log: join(logFolder, `server-${index}.log`),
-    readyUrl: `http://127.0.0.1:${port}/health/ready`,
-  })
+  const process = await startCounterstep({ index, logFolder, store, port, flags: { 'dtm-port': dtmPort } })
   const proxy = await startTcpProxy({ host: '127.0.0.1', port: dtmPort })
   proxy.dropAnswerWhen(
     (chunk) => isHttpPost(chunk, '/api/dtmsvr/') && !hasHealed() && random.chance(ANSWERS_LOST),

@@ -1,11 +1,9 @@
-import { join } from 'node:path'
 import { freePort, startTcpProxy, type TcpProxy } from '@counterstep/test-servers'
-import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import type { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import type { StoreEdge } from '../stores/store-fixture.ts'
-import { OwnProcess } from './own-process.ts'
-import { SERVER_FLAGS } from './server-flags.ts'
+import type { OwnProcess } from './own-process.ts'
 import { type ReadServer, serverReader } from './server-reader.ts'
+import { startCounterstep } from './start-counterstep.ts'
 
 export interface ServerNodeSpec {
   readonly index: number
@@ -30,18 +28,7 @@ export async function startServerNode(spec: ServerNodeSpec): Promise<ServerNode>
   const { index, logFolder, store, keysFile, watch } = spec
   const port = await freePort()
   const directUrl = `http://127.0.0.1:${port}`
-  const flags = Object.entries({ ...SERVER_FLAGS, ...store.flags, port, 'keys-file': keysFile })
-  const process = await OwnProcess.start({
-    name: `server-${index}`,
-    args: [
-      COUNTERSTEP_PROGRAM,
-      'serve',
-      '--accept-new-kinds',
-      ...flags.flatMap(([name, value]) => [`--${name}`, String(value)]),
-    ],
-    log: join(logFolder, `server-${index}.log`),
-    readyUrl: `${directUrl}/health/ready`,
-  })
+  const process = await startCounterstep({ index, logFolder, store, port, flags: { 'keys-file': keysFile } })
   const clientProxy = await startTcpProxy({ host: '127.0.0.1', port })
   return {
     process,
