@@ -9,7 +9,7 @@ import { message, saga, tcc, tccBranch } from './support/requests.ts'
 const ANY = targetPolicy({ services: [], allowed: [], others: 'any', isLocal: true })
 const NO_PROGRESS = { limit: 1_000, onProgress: () => undefined }
 
-function rulesOf(policy = ANY, plainIds = false): CheckRules {
+function buildRules(policy = ANY, plainIds = false): CheckRules {
   return { checkUrl: (url) => policy.check(url), checkGrpc: (url) => policy.checkGrpc(url), plainIds }
 }
 
@@ -20,7 +20,7 @@ function stepRows(url: string, id = '01', payload = '{}'): readonly OldBranch[] 
 }
 
 /** Judges one transaction as DTM would show it. */
-async function judge(transaction: OldTransaction, branches: readonly OldBranch[], rules = rulesOf()) {
+async function judge(transaction: OldTransaction, branches: readonly OldBranch[], rules = buildRules()) {
   const get = async (path: string) => {
     if (path.startsWith('/all')) return { next_position: '', transactions: [{ gid: 'g', ...transaction }] }
     return path.startsWith('/query') ? { branches } : { kv: [], next_position: '' }
@@ -69,10 +69,10 @@ describe('the check of a running DTM', () => {
 
   it('It judges by the list of targets and by plain ids, and names the host without its login', async () => {
     const rows = stepRows('http://user:secret@bank.test/x?token=1')
-    const { refusals } = await judge({ trans_type: 'saga' }, rows, rulesOf(loopbackTargets()))
+    const { refusals } = await judge({ trans_type: 'saga' }, rows, buildRules(loopbackTargets()))
     expect(refusals).toEqual([expect.stringMatching(/^http:\/\/bank\.test: /)])
     expect(JSON.stringify(refusals)).not.toContain('secret')
-    const plain = await judge({ trans_type: 'saga', gid: 'ORDER' }, stepRows(URL), rulesOf(ANY, true))
+    const plain = await judge({ trans_type: 'saga', gid: 'ORDER' }, stepRows(URL), buildRules(ANY, true))
     expect(plain.refusals).toEqual(['an id must not have capital letters here'])
   })
 
@@ -98,7 +98,7 @@ describe('the check of a running DTM', () => {
     const seen: number[] = []
     const get = async (path: string) =>
       (await app.inject({ url: `/api/dtmsvr${path.replace('limit=100', 'limit=2')}` })).json()
-    const report = await checkOldDtm(get, rulesOf(loopbackTargets()), {
+    const report = await checkOldDtm(get, buildRules(loopbackTargets()), {
       limit: 1_000,
       onProgress: (count) => seen.push(count),
     })
@@ -109,9 +109,9 @@ describe('the check of a running DTM', () => {
     ])
     expect(seen).toEqual([1, 2, 3, 4, 5, 6, 7])
     const strict = targetPolicy({ services: [], allowed: [], others: 'none', isLocal: false })
-    const judged = await checkOldDtm(get, rulesOf(strict), NO_PROGRESS)
+    const judged = await checkOldDtm(get, buildRules(strict), NO_PROGRESS)
     expect(judged.refusals).toEqual([expect.objectContaining({ count: 8 })])
-    expect(await checkOldDtm(get, rulesOf(), { ...NO_PROGRESS, limit: 3 })).toMatchObject({
+    expect(await checkOldDtm(get, buildRules(), { ...NO_PROGRESS, limit: 3 })).toMatchObject({
       transactions: 3,
       isCut: true,
     })

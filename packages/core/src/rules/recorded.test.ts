@@ -32,15 +32,15 @@ const CALL_SENT = sending([CHECK_AT, 'msg'])
 const fresh = buildRecorded()
 const called = folded(fresh, [CALL_SENT], FIRST_AT)
 
-function effectsOf(recorded: RecordedTransaction, now: number): string {
+function writeEffects(recorded: RecordedTransaction, now: number): string {
   return effectsAsText(recordedEffects(recorded, now))
 }
 
 describe('a recorded workflow', () => {
   it('Its client is called back after the first interval, and again and again while it has not ended', () => {
-    expect(effectsOf(fresh, CREATED_AT)).toBe(`wake +${RETRY.initialMs}`)
-    expect(effectsOf(fresh, FIRST_AT)).toBe('call msg')
-    expect(effectsOf(called, FIRST_AT)).toBe('-')
+    expect(writeEffects(fresh, CREATED_AT)).toBe(`wake +${RETRY.initialMs}`)
+    expect(writeEffects(fresh, FIRST_AT)).toBe('call msg')
+    expect(writeEffects(called, FIRST_AT)).toBe('-')
     let recorded = called
     let now = FIRST_AT
     for (let attempt = 1; attempt < 5; attempt++) {
@@ -48,7 +48,7 @@ describe('a recorded workflow', () => {
       const { nextAt = 0 } = recorded.check
       expect(nextAt).toBeGreaterThan(now)
       now = nextAt
-      expect(effectsOf(recorded, now)).toBe('call msg')
+      expect(writeEffects(recorded, now)).toBe('call msg')
       recorded = folded(recorded, [CALL_SENT], now)
     }
   })
@@ -88,15 +88,15 @@ describe('a recorded workflow', () => {
       const { next, durability } = transition(recorded, report(0), now)
       expect(durability).toBe('strong')
       expect(next).toMatchObject({ records: [{ branchId: '01', op: 'action' }] })
-      expect(effectsOf(next as RecordedTransaction, now)).toBe(`wake +${2 * RETRY.initialMs + 5}`)
+      expect(writeEffects(next as RecordedTransaction, now)).toBe(`wake +${2 * RETRY.initialMs + 5}`)
     }
     // The callback that is under way is not called twice, and the one after it is put off.
     const during = folded(called, [report(0)], FIRST_AT)
-    expect(effectsOf(during, FIRST_AT)).toBe('-')
+    expect(writeEffects(during, FIRST_AT)).toBe('-')
     const answered = folded(during, [answering(CHECK_AT, 'msg', 'ongoing')], FIRST_AT)
-    expect(effectsOf(answered, FIRST_AT)).toBe(`wake +${2 * RETRY.initialMs}`)
+    expect(writeEffects(answered, FIRST_AT)).toBe(`wake +${2 * RETRY.initialMs}`)
     const claimed = folded(during, [{ type: 'claimed', epoch: 2, sentUnknown: true }], FIRST_AT)
-    expect(effectsOf(claimed, FIRST_AT)).toBe(`wake +${2 * RETRY.initialMs}`)
+    expect(writeEffects(claimed, FIRST_AT)).toBe(`wake +${2 * RETRY.initialMs}`)
   })
 
   it('It ends once, as its client says, and nothing follows', () => {
@@ -111,7 +111,7 @@ describe('a recorded workflow', () => {
     ]
     for (const ended of [succeeded, failed, stopped]) {
       for (const event of events) expect(folded(ended, [event], FIRST_AT + 1)).toBe(ended)
-      expect(effectsOf(ended, FIRST_AT + 1)).toBe('-')
+      expect(writeEffects(ended, FIRST_AT + 1)).toBe('-')
     }
   })
 
@@ -123,7 +123,7 @@ describe('a recorded workflow', () => {
   it('A retry makes the callback due at once', () => {
     const waiting = folded(called, [answering(CHECK_AT, 'msg', 'ongoing')], FIRST_AT)
     for (const recorded of [fresh, waiting, folded(fresh, [report(0)])])
-      expect(effectsOf(folded(recorded, [RETRY_NOW], CREATED_AT), CREATED_AT)).toBe('call msg')
+      expect(writeEffects(folded(recorded, [RETRY_NOW], CREATED_AT), CREATED_AT)).toBe('call msg')
   })
 })
 

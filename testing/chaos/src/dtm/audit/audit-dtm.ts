@@ -77,7 +77,7 @@ function auditEffects(
   for (const { account, amount } of effects) sums.set(account, (sums.get(account) ?? 0) + amount)
   const wanted = hasSucceeded ? readMoves(plan) : []
   const wrong = [...new Set([...sums.keys(), ...wanted.map(({ account }) => account)])].filter(
-    (account) => (sums.get(account) ?? 0) !== sumOf(wanted, account),
+    (account) => (sums.get(account) ?? 0) !== addMoves(wanted, account),
   )
   const missing = wanted.flatMap((_, index) => {
     const key = `0${index + 1} action`
@@ -180,7 +180,7 @@ function readMoves(plan: DtmPlan): RecordedPlan['data']['steps'] {
   return plan.kind === 'xa' ? plan.moves : plan.data.steps
 }
 
-function sumOf(moves: readonly Move[], account: number): number {
+function addMoves(moves: readonly Move[], account: number): number {
   return moves.reduce((sum, move) => sum + (move.account === account ? move.amount : 0), 0)
 }
 
