@@ -1,6 +1,6 @@
 // `npm test`: installs the packages that are missing, then runs the tests that take a few minutes. Runs on any Node from 20 on.
 // `npm run test:all` runs all that CI runs: `--all`, or with `-- --rest` what `npm test` leaves out. `--counts FILE` adds
-// this run's counts to those of an earlier one in the file, and the last line is their sum.
+// this run's results to those of an earlier one in the file: the last lines name what failed in both, and count the sum.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -64,43 +64,44 @@ async function runTimed(part, held) {
 
 /** Every part after all output, then what failed and what was skipped by name, and the sum alone on the last line. */
 function report(parts, { secondsByName, countsFile, isAll }) {
-  const failed = parts.flatMap((part) => part.failed)
-  const skipped = parts.flatMap((part) => part.skipped)
+  const results = {
+    passed: parts.reduce((sum, part) => sum + part.passed, 0),
+    failed: parts.flatMap((part) => part.failed),
+    skipped: parts.flatMap((part) => part.skipped),
+  }
   print('')
   for (const part of parts) print(describe(part))
   for (const [name, seconds] of secondsByName) print(`all ${name}: ${seconds.toFixed(1)} s`)
-  for (const name of failed) print(`failed: ${name}`)
-  for (const { name, reason } of skipped) print(`skipped: ${name} (${reason ?? 'no reason given'})`)
   if (!isAll) print(LEFT_OUT)
-  const passed = parts.reduce((sum, part) => sum + part.passed, 0)
-  const counts = { passed, failed: failed.length, skipped: skipped.length }
-  print(counted(countsFile === undefined ? counts : addedTo(countsFile, counts)))
-  return failed.length === 0
+  printResults(countsFile === undefined ? results : addTo(countsFile, results))
+  return results.failed.length === 0
+}
+
+function printResults(results) {
+  for (const name of results.failed) print(`failed: ${name}`)
+  for (const { name, reason } of results.skipped) print(`skipped: ${name} (${reason ?? 'no reason given'})`)
+  print(count(results))
 }
 
 function describe(part) {
-  return `${part.name}: ${sum(part)} in ${part.seconds.toFixed(1)} s`
+  return `${part.name}: ${count(part)} in ${part.seconds.toFixed(1)} s`
 }
 
-function sum({ passed, failed, skipped }) {
-  return counted({ passed, failed: failed.length, skipped: skipped.length })
+function count({ passed, failed, skipped }) {
+  return `${passed} passed, ${failed.length} failed${skipped.length === 0 ? '' : `, ${skipped.length} skipped`}`
 }
 
-function counted({ passed, failed, skipped }) {
-  return `${passed} passed, ${failed} failed${skipped === 0 ? '' : `, ${skipped} skipped`}`
-}
-
-/** The sum of the file's counts, if it has any, and these, which the file has then. */
-function addedTo(file, { passed, failed, skipped }) {
+/** Adds these results to those in the file, if it has any. Returns the sum, which the file has then. */
+function addTo(file, { passed, failed, skipped }) {
   const text = readFileSync(file, 'utf8')
-  const before = text === '' ? { passed: 0, failed: 0, skipped: 0 } : JSON.parse(text)
-  const counts = {
+  const before = text === '' ? { passed: 0, failed: [], skipped: [] } : JSON.parse(text)
+  const results = {
     passed: before.passed + passed,
-    failed: before.failed + failed,
-    skipped: before.skipped + skipped,
+    failed: [...before.failed, ...failed],
+    skipped: [...before.skipped, ...skipped],
   }
-  writeFileSync(file, JSON.stringify(counts))
-  return counts
+  writeFileSync(file, JSON.stringify(results))
+  return results
 }
 
 function print(line) {
@@ -112,7 +113,7 @@ try {
 } catch (error) {
   process.stderr.write(`${error.message}\n`)
   const { counts } = readOptions()
-  const failed = { passed: 0, failed: 1, skipped: 0 }
-  print(counted(counts === undefined ? failed : addedTo(counts, failed)))
+  const results = { passed: 0, failed: [error.message], skipped: [] }
+  printResults(counts === undefined ? results : addTo(counts, results))
   process.exitCode = 1
 }
