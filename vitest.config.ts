@@ -43,6 +43,7 @@ const onServers = [
   'functions/test/servers/**/*.test.ts',
   'testing/lambda-emulator/test/servers/**/*.test.ts',
   'packages/store-mysql/test/**/*.test.ts',
+  'packages/store-postgres/test/**/*.test.ts',
   'packages/store-redis/test/**/*.test.ts',
   'testing/test-servers/test/**/*.test.ts',
   'sdk/test/servers/**/*.test.ts',

@@ -20,7 +20,9 @@ const ENGINE = '@counterstep/engine'
 const TELEMETRY = '@counterstep/telemetry'
 const BRANCH_HTTP = '@counterstep/branch-http'
 const SQLITE = '@counterstep/store-sqlite'
+const STORE_SQL = '@counterstep/store-sql'
 const MYSQL = '@counterstep/store-mysql'
+const POSTGRES = '@counterstep/store-postgres'
 const REDIS = '@counterstep/store-redis'
 const TEST_SERVERS = '@counterstep/test-servers'
 const LAMBDA_EMULATOR = '@counterstep/lambda-emulator'
@@ -75,8 +77,14 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   [SQLITE]: layer('packages/store-sqlite', [CORE, PROTOCOL], {
     testWorkspaces: [CONFORMANCE, TEST_SERVERS],
   }),
-  [MYSQL]: layer('packages/store-mysql', [CORE, PROTOCOL], {
+  // The queue, the pool and the reading of rows, for the stores on SQL servers.
+  [STORE_SQL]: layer('packages/store-sql', [CORE, PROTOCOL]),
+  [MYSQL]: layer('packages/store-mysql', [STORE_SQL, CORE, PROTOCOL], {
     thirdParty: ['mysql2'],
+    testWorkspaces: [CONFORMANCE, TEST_SERVERS],
+  }),
+  [POSTGRES]: layer('packages/store-postgres', [STORE_SQL, CORE, PROTOCOL], {
+    thirdParty: ['pg'],
     testWorkspaces: [CONFORMANCE, TEST_SERVERS],
   }),
   [REDIS]: layer('packages/store-redis', [CORE, PROTOCOL], {

@@ -202,6 +202,7 @@ export {
   toStatus,
 } from './record/row-codes.ts'
 export { readServiceName } from './record/service-name.ts'
+export { columnToText, textToColumn } from './record/nul-text.ts'
 export { decodeTags, encodeTags, toTagParts, toTagWords } from './record/tags-column.ts'
 export { toDueColumn } from './record/to-due-column.ts'
 export { findEntry, viewTrail } from './record/trail.ts'

@@ -1,6 +1,6 @@
+export type { TlsChoice, TlsOptions } from '@counterstep/store-sql'
 export type { MysqlStore } from './mysql-store.ts'
 export type { MysqlConnection, MysqlOptions } from './open-mysql-store.ts'
 export { migrateMysql, openMysqlStore } from './open-mysql-store.ts'
 export type { MigrationReport } from './schema/schema.ts'
-export type { TlsChoice, TlsOptions } from './sessions/connection-target.ts'
 export type { Counters } from './transactions/database-transactions.ts'

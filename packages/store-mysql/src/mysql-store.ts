@@ -34,21 +34,21 @@ import {
   type UpdateResult,
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
+import { type QueueBounds, WriteQueue } from '@counterstep/store-sql'
 import { findFinal } from './reads/find-final.ts'
-import { readPage } from './reads/list-page.ts'
+import { listPage } from './reads/list-page.ts'
 import { readDocuments } from './reads/read-documents.ts'
 import { readMany } from './reads/read-many.ts'
 import { readStats } from './reads/read-stats.ts'
 import type { StoreSessions } from './sessions/store-sessions.ts'
 import type { Counters, DatabaseTransactions } from './transactions/database-transactions.ts'
 import { claimDue, claimOne } from './writes/claims.ts'
-import { toPendingCreate, toPendingUpdate } from './writes/pending-writes.ts'
+import { type PendingWrite, toPendingCreate, toPendingUpdate } from './writes/pending-writes.ts'
 import { postponeDue } from './writes/postpone-due.ts'
 import { purgeFinished } from './writes/purge-finished.ts'
 import { renewLeases } from './writes/renew-leases.ts'
 import { writeBatch } from './writes/write-batch.ts'
 import { removeDocument, writeDocument } from './writes/write-document.ts'
-import { type QueueBounds, WriteQueue } from './writes/write-queue.ts'
 
 export interface MysqlStoreParts {
   readonly sessions: StoreSessions
@@ -66,7 +66,7 @@ export class MysqlStore implements Store {
   readonly capabilities = { durable: true, shared: true }
   readonly #sessions: StoreSessions
   readonly #transactions: DatabaseTransactions
-  readonly #queue: WriteQueue
+  readonly #queue: WriteQueue<PendingWrite>
   #closing: Promise<void> | undefined
 
   constructor({ sessions, transactions, bounds, durabilityClass, failover }: MysqlStoreParts) {
@@ -129,7 +129,7 @@ export class MysqlStore implements Store {
 
   async list(query: ListQuery): Promise<ListResult> {
     this.#refuseClosed()
-    return this.#sessions.read((session) => readPage(session, query))
+    return this.#sessions.read((session) => listPage(session, query))
   }
 
   async stats(): Promise<StoreStats> {

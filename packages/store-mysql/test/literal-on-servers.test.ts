@@ -1,3 +1,4 @@
+import type { Row } from '@counterstep/store-sql'
 import { startMariadb, startMysql } from '@counterstep/test-servers'
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import fc from 'fast-check'
@@ -5,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toConnectionTarget } from '../src/sessions/connection-target.ts'
 import { literal, type Value } from '../src/sessions/literal.ts'
 import { openSession } from '../src/sessions/open-session.ts'
-import type { Row, Session } from '../src/sessions/session.ts'
+import type { Session } from '../src/sessions/session.ts'
 import { TestDatabases } from './test-database.ts'
 
 const START = { mariadb: startMariadb, mysql: startMysql } as const

@@ -1,4 +1,5 @@
 import { LIST_PIECE_ROWS, LIST_SCAN_MAX, type ListOrder, PARKED_AT, type Store } from '@counterstep/core'
+import { toSessionTimeouts } from '@counterstep/store-sql'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { describe, expect, it } from 'vitest'
 import { MIGRATIONS } from '../src/generated/sql.ts'
@@ -6,7 +7,6 @@ import { migrateMysql, openMysqlStore } from '../src/open-mysql-store.ts'
 import { ensureSchema } from '../src/schema/schema.ts'
 import { toConnectionTarget } from '../src/sessions/connection-target.ts'
 import { openSession } from '../src/sessions/open-session.ts'
-import { toSessionTimeouts } from '../src/sessions/session-timeouts.ts'
 import { testDatabases } from './test-database.ts'
 import { asGid, aTransaction, makeGids, makeUpdate } from './transactions.ts'
 

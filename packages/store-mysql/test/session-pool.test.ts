@@ -1,8 +1,9 @@
+import { type PoolBounds, SessionPool } from '@counterstep/store-sql'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { expect, it } from 'vitest'
 import { toConnectionTarget } from '../src/sessions/connection-target.ts'
 import { openSession } from '../src/sessions/open-session.ts'
-import { type PoolBounds, SessionPool } from '../src/sessions/session-pool.ts'
+import type { Session } from '../src/sessions/session.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
 import { testDatabases } from './test-database.ts'
 
@@ -16,7 +17,7 @@ const settings = {
 describeOn('mariadb', 'the pool of connections', (serverUrl) => {
   const databases = testDatabases(serverUrl)
 
-  async function withPool(bounds: Partial<PoolBounds>, test: (pool: SessionPool) => Promise<void>) {
+  async function withPool(bounds: Partial<PoolBounds>, test: (pool: SessionPool<Session>) => Promise<void>) {
     const target = toConnectionTarget((await databases.empty('pool')).rootUrl, undefined, 2_000)
     const open = async () => (await openSession(target, settings)).session
     const pool = new SessionPool(open, { sessionsMax: 2, waitersMax: 2, waitTimeoutMs: 2_000, ...bounds })

@@ -11,6 +11,7 @@ import {
   type SingleClaim,
   STATUS_CODES,
   type TransactionUpdate,
+  textToColumn,
   toDueColumn,
   toMarkBits,
 } from '@counterstep/core'
@@ -24,7 +25,6 @@ import type {
   UpdateWrite,
   WriteDocumentWrite,
 } from './messages.ts'
-import { textToColumn } from './nul-text.ts'
 
 /** The share of a definition's bytes that its branches' progress has at the end, approximately. */
 const ROOM_SHARE = 0.6

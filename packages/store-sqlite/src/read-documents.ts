@@ -1,7 +1,6 @@
-import type { StoredDocument } from '@counterstep/core'
+import { columnToText, type StoredDocument } from '@counterstep/core'
 import type { Row } from './driver.ts'
 import { COLUMNS } from './generated/sql.ts'
-import { columnToText } from './nul-text.ts'
 import type { ReaderLink } from './reader-link.ts'
 
 /** The largest texts make 4 MiB a page, so no other read waits long behind one. */

@@ -1,4 +1,5 @@
 import {
+  columnToText,
   decodeTags,
   type ListedTransaction,
   type StoredTransaction,
@@ -10,7 +11,6 @@ import {
 import { type Gid, isFinalStatus, type Status } from '@counterstep/protocol'
 import type { Row } from './driver.ts'
 import { COLUMNS } from './generated/sql.ts'
-import { columnToText } from './nul-text.ts'
 
 type Writable<T> = { -readonly [Field in keyof T]: T[Field] }
 

@@ -1,8 +1,8 @@
 import type { StoredDocument } from '@counterstep/core'
+import { toText } from '@counterstep/store-sql'
 import { COLUMNS, STATEMENTS } from '../generated/sql.ts'
 import type { Session } from '../sessions/session.ts'
 import { fill, parseStatement } from '../sessions/statement.ts'
-import { toText } from './stored-row.ts'
 
 const READ_DOCUMENTS = parseStatement(STATEMENTS.readDocuments)
 const ROW = COLUMNS.readDocuments

@@ -1,10 +1,11 @@
 import { AssertionError, type StoredTransaction } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import { STATEMENTS } from '../generated/sql.ts'
+import { type STORED_COLUMNS, toStoredTransaction } from '@counterstep/store-sql'
+import { COLUMNS, STATEMENTS } from '../generated/sql.ts'
 import type { Session } from '../sessions/session.ts'
 import { fill, parseRowsStatement } from '../sessions/statement.ts'
-import { toStoredTransaction } from './stored-row.ts'
 
+COLUMNS.readMany satisfies typeof STORED_COLUMNS
 const READ_MANY = parseRowsStatement(STATEMENTS.readMany)
 
 /** Leaves out a row of a later version, so that it does not spoil the others. It is a bug only for a caller that asks for it alone. */

@@ -1,6 +1,7 @@
 import { CounterstepError } from '@counterstep/protocol'
+import { SqlError } from '@counterstep/store-sql'
 import { STATEMENTS } from '../generated/sql.ts'
-import { isDenied, SqlError } from '../sessions/server-errors.ts'
+import { isDenied } from '../sessions/server-errors.ts'
 import type { Session } from '../sessions/session.ts'
 
 /** The rights on each table without which a transaction cannot be stored. */

@@ -1,6 +1,7 @@
 import { CounterstepError } from '@counterstep/protocol'
+import { SqlError } from '@counterstep/store-sql'
 import { COLUMNS, MIGRATIONS, STATEMENTS } from '../generated/sql.ts'
-import { isDenied, SqlError } from '../sessions/server-errors.ts'
+import { isDenied } from '../sessions/server-errors.ts'
 import type { Session } from '../sessions/session.ts'
 import { fill, parseStatement } from '../sessions/statement.ts'
 import { unsupportedError } from './server-facts.ts'

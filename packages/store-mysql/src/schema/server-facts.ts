@@ -1,6 +1,6 @@
 import type { DurabilityClass } from '@counterstep/core'
 import { CounterstepError } from '@counterstep/protocol'
-import type { Row } from '../sessions/session.ts'
+import type { Row } from '@counterstep/store-sql'
 
 /** A server's own settings, by the names of its variables. */
 export type Variables = ReadonlyMap<string, string>

@@ -1,5 +1,6 @@
+import type { TlsChoice } from '@counterstep/store-sql'
 import { describe, expect, it } from 'vitest'
-import { type TlsChoice, toConnectionTarget } from './connection-target.ts'
+import { toConnectionTarget } from './connection-target.ts'
 
 function toTarget(url: string, tls?: TlsChoice) {
   return toConnectionTarget(url, tls, 2_000)

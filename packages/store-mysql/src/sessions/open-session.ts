@@ -1,11 +1,11 @@
+import { type Row, type SessionTimeouts, SqlError } from '@counterstep/store-sql'
 import { createConnection } from 'mysql2'
 import { STATEMENTS } from '../generated/sql.ts'
 import { toVariables, type Variables } from '../schema/server-facts.ts'
 import { assertAnswersCounted } from './answered-statements.ts'
 import type { ConnectionTarget } from './connection-target.ts'
-import { SqlError, toSqlError } from './server-errors.ts'
-import { type Row, Session } from './session.ts'
-import type { SessionTimeouts } from './session-timeouts.ts'
+import { toSqlError } from './server-errors.ts'
+import { Session } from './session.ts'
 import { fill, parseStatement } from './statement.ts'
 
 export interface SessionSettings extends SessionTimeouts {

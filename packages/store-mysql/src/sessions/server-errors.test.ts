@@ -1,5 +1,6 @@
+import { isServerFault } from '@counterstep/store-sql'
 import { describe, expect, it } from 'vitest'
-import { endsSession, isOfStatement, isRefusedCommit, isServerFault, toSqlError } from './server-errors.ts'
+import { endsSession, isOfStatement, isRefusedCommit, toSqlError } from './server-errors.ts'
 
 const table = [
   // Each row has: errno, SQL state, fault, ends the session, the server's fault, a refused COMMIT.

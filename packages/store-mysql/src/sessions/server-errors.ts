@@ -1,27 +1,4 @@
-import { StoreUnavailableError } from '@counterstep/core'
-
-/** The meaning of an error of the server or of the connection for the statement that met it. */
-export type SqlFault =
-  /** The gid exists. The statement was taken back, the database transaction was not. */
-  | 'duplicate'
-  /** Rolled back or overtaken: the whole database transaction may be repeated at once. */
-  | 'repeat'
-  /** Another transaction has held a row's lock for too long. */
-  | 'lock-wait'
-  /** The row itself cannot be written. The statement was taken back, the database transaction was not. */
-  | 'row'
-  /** The server is a former primary, which takes only reads. */
-  | 'read-only'
-  /** The connection has ended. */
-  | 'lost'
-  /** The server has not answered in time. */
-  | 'timeout'
-  /** The server has not answered in time, but had just answered before: it may wait for several locks in turn. */
-  | 'stall'
-  /** The server takes no more connections. Those that are open work. */
-  | 'crowded'
-  /** Any other reason why the server or the database cannot serve us now. */
-  | 'unavailable'
+import { SqlError, type SqlFault, UnsentError } from '@counterstep/store-sql'
 
 /** The numbers decide, because the driver's names are wrong for some of MariaDB's errors. */
 const FAULTS: ReadonlyMap<number, SqlFault> = new Map([
@@ -81,25 +58,6 @@ const CLIENT_ERRNO_MAX = 2_999
 /** From here on the numbers are a proxy's own, and no server's. */
 const PROXY_ERRNO_MIN = 9_000
 
-/** The server's or the driver's error without the statement, which holds payloads and would be logged with it. */
-export class SqlError extends Error {
-  /** The server's number, or 0 if the error is not the server's. */
-  readonly errno: number
-  readonly code: string
-  readonly fault: SqlFault
-
-  constructor(fault: SqlFault, message: string, errno = 0, code = '') {
-    super(message)
-    this.name = 'SqlError'
-    this.fault = fault
-    this.errno = errno
-    this.code = code
-  }
-}
-
-/** The statements have not left, or not whole, or were not reached. The server does none of them. */
-export class UnsentError extends SqlError {}
-
 export function toSqlError(error: unknown): SqlError {
   const {
     errno = 0,
@@ -139,17 +97,6 @@ export function endsSession({ fault, errno }: SqlError): boolean {
   return errno === 0 || fault === 'read-only' || fault === 'lost'
 }
 
-/** A timeout of a server that has just answered is a stall. */
-export function toStall(error: SqlError): SqlError {
-  if (error.fault !== 'timeout') return error
-  return new SqlError('stall', `a statement had no answer in time: ${error.message}`, error.errno, error.code)
-}
-
-/** The cause is the server as a whole, and not a row or another transaction. */
-export function isServerFault({ fault }: SqlError): boolean {
-  return fault === 'read-only' || fault === 'lost' || fault === 'timeout' || fault === 'unavailable'
-}
-
 /** The user has no right to the table, the database or the column, or no right at all. */
 const DENIED: ReadonlySet<number> = new Set([1142, 1044, 1143, 1227, 1370])
 
@@ -184,10 +131,4 @@ export function isRefusedCommit(error: SqlError): boolean {
 export function isOfStatement({ fault, errno }: SqlError): boolean {
   if (fault === 'lost' || errno <= 0 || errno >= PROXY_ERRNO_MIN) return false
   return errno < CLIENT_ERRNO_MIN || errno > CLIENT_ERRNO_MAX
-}
-
-/** The failure of a later try, after an earlier try of the same write that may have been applied, or still may be. */
-export function asOutcomeUnknown(error: unknown): unknown {
-  if (!(error instanceof StoreUnavailableError)) return error
-  return new StoreUnavailableError(error.message, { applied: 'unknown', cause: error.cause })
 }

@@ -1,12 +1,10 @@
 import type { Socket } from 'node:net'
+import { type PooledSession, type Row, SqlError, toStall, UnsentError } from '@counterstep/store-sql'
 import type { Connection } from 'mysql2'
 import { countAnswers } from './answered-statements.ts'
 import type { Value } from './literal.ts'
-import { endsSession, SqlError, toSqlError, toStall, UnsentError } from './server-errors.ts'
+import { endsSession, toSqlError } from './server-errors.ts'
 import { fillRows, groupRows, type RowsStatement } from './statement.ts'
-
-export type Cell = string | number | Buffer | null
-export type Row = readonly Cell[]
 
 type Answer = readonly Row[] | { readonly affectedRows: number }
 
@@ -17,7 +15,7 @@ const UTF8_BYTES_PER_UNIT_MAX = 3
 const GOODBYE_MS = 1_000
 
 /** One connection that is set up and checked. After an error that leaves its state unknown it is destroyed and not used again. */
-export class Session {
+export class Session implements PooledSession {
   readonly #connection: Connection
   readonly #socket: Socket
   readonly #statementTimeoutMs: number

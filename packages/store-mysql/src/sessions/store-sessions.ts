@@ -1,11 +1,11 @@
 import type { StoreEvent } from '@counterstep/core'
+import { isServerFault, SessionPool, SqlError } from '@counterstep/store-sql'
 import { readDurability, toServerIdentity, type Variables } from '../schema/server-facts.ts'
-import { toStoreError } from '../transactions/database-transactions.ts'
+import { toMysqlStoreError } from '../transactions/database-transactions.ts'
 import type { ConnectionTarget } from './connection-target.ts'
 import { openSession, type SessionSettings } from './open-session.ts'
-import { isLoginRefused, isServerFault, SqlError } from './server-errors.ts'
+import { isLoginRefused } from './server-errors.ts'
 import type { Session } from './session.ts'
-import { SessionPool } from './session-pool.ts'
 
 export interface StoreSessionsSettings extends Omit<SessionSettings, 'autocommit'> {
   readonly connectionsMax: number
@@ -19,8 +19,8 @@ const READ_TRIES = 2
 
 /** The store's connections: some that write, without autocommit, and some that read. */
 export class StoreSessions {
-  readonly writers: SessionPool
-  readonly #readers: SessionPool
+  readonly writers: SessionPool<Session>
+  readonly #readers: SessionPool<Session>
   readonly #onEvent: (event: StoreEvent) => void
   #server: Variables | undefined
 
@@ -46,7 +46,7 @@ export class StoreSessions {
       } catch (error: unknown) {
         if (!(error instanceof SqlError)) throw error
         if (isServerFault(error)) this.discardIdle()
-        if (error.fault !== 'lost' || tries === READ_TRIES) throw toStoreError(error)
+        if (error.fault !== 'lost' || tries === READ_TRIES) throw toMysqlStoreError(error)
       }
     }
   }

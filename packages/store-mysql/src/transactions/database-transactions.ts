@@ -1,24 +1,18 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { AssertionError, StoreUnavailableError } from '@counterstep/core'
+import { StoreUnavailableError } from '@counterstep/core'
 import {
-  asOutcomeUnknown,
-  isLoginRefused,
-  isRefusedCommit,
-  isServerFault,
-  SqlError,
-  type SqlFault,
-  toStall,
-} from '../sessions/server-errors.ts'
-import type { Cell, Session } from '../sessions/session.ts'
-import type { SessionPool } from '../sessions/session-pool.ts'
-import { PACKETS } from './packets.ts'
-import {
-  type AtOnce,
+  type Cell,
   CommitInDoubt,
-  type TransactionProtocol,
-  type Tx,
-  type Work,
-} from './transaction-protocol.ts'
+  isServerFault,
+  repeatTransaction,
+  type SessionPool,
+  SqlError,
+  toStall,
+  toStoreError,
+} from '@counterstep/store-sql'
+import { isLoginRefused, isRefusedCommit } from '../sessions/server-errors.ts'
+import type { Session } from '../sessions/session.ts'
+import { PACKETS } from './packets.ts'
+import type { AtOnce, TransactionProtocol, Tx, Work } from './transaction-protocol.ts'
 
 export interface Counters {
   /** Database transactions committed that had rows to write. */
@@ -35,18 +29,9 @@ export interface RunOptions<T> {
   readonly atOnce?: AtOnce<T> | undefined
 }
 
-/** How often a database transaction is begun again after a fault of this kind. */
-const REPEATS: Readonly<Partial<Record<SqlFault, number>>> = {
-  repeat: 5,
-  crowded: 5,
-  lost: 2,
-  'read-only': 1,
-}
-const PAUSE_MS_MAX = 20
-
 /** Runs each work as one database transaction. Every failure says whether the work may have been applied. */
 export class DatabaseTransactions {
-  readonly #writers: SessionPool
+  readonly #writers: SessionPool<Session>
   readonly #probeTimeoutMs: number
   readonly #onServerFault: () => void
   readonly #protocol: TransactionProtocol
@@ -54,7 +39,7 @@ export class DatabaseTransactions {
 
   /** A server that can be reached tells its clock within `probeTimeoutMs`. */
   constructor(
-    writers: SessionPool,
+    writers: SessionPool<Session>,
     probeTimeoutMs: number,
     onServerFault: () => void,
     protocol: TransactionProtocol = PACKETS,
@@ -69,26 +54,13 @@ export class DatabaseTransactions {
     work: (tx: Tx) => Promise<Work<T>>,
     { lockWaitRepeats = 1, atOnce }: RunOptions<T> = {},
   ): Promise<T> {
-    const left: Partial<Record<SqlFault, number>> = { ...REPEATS, 'lock-wait': lockWaitRepeats }
-    // Any try may set it: if a later try was certainly not applied, that says nothing about an earlier one.
-    let isInDoubt = false
-    for (let repeats = 1; ; repeats++) {
-      try {
-        return await this.#once(work, atOnce)
-      } catch (thrown: unknown) {
-        isInDoubt ||= thrown instanceof CommitInDoubt
-        const error = thrown instanceof CommitInDoubt ? thrown.cause : thrown
-        const allowance = error instanceof SqlError ? (left[error.fault] ?? 0) : 0
-        if (!(error instanceof SqlError) || allowance === 0)
-          throw isInDoubt ? asOutcomeUnknown(toFinalError(error)) : toFinalError(error)
-        left[error.fault] = allowance - 1
+    return repeatTransaction(() => this.#once(work, atOnce), {
+      lockWaitRepeats,
+      toStoreError: toMysqlStoreError,
+      onRepeat: () => {
         this.counters.retries += 1
-        // The pauses differ, so that transactions that have collided do not collide again. A lost connection needs none,
-        // since it says nothing about others.
-        const pauses = error.fault === 'repeat' || error.fault === 'crowded'
-        if (pauses) await delay(Math.random() * PAUSE_MS_MAX * repeats)
-      }
-    }
+      },
+    })
   }
 
   /**
@@ -151,18 +123,8 @@ export class DatabaseTransactions {
   }
 }
 
-/** Nothing was applied. A fault of the statement or of the row would come again, so it is a bug and not an outage. */
-export function toStoreError(error: SqlError): Error {
-  if (error.fault === 'row' || error.fault === 'duplicate') return new AssertionError(error.message)
-  return new StoreUnavailableError(error.message, {
-    applied: 'no',
-    isLoginRefused: isLoginRefused(error),
-    cause: error,
-  })
-}
-
-function toFinalError(error: unknown): unknown {
-  return error instanceof SqlError ? toStoreError(error) : error
+export function toMysqlStoreError(error: SqlError): Error {
+  return toStoreError(error, isLoginRefused(error))
 }
 
 /** The server has just told its clock, so it can be reached. A late answer then means waits for row locks, one after the other. */

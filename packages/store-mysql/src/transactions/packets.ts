@@ -1,10 +1,10 @@
+import { CommitInDoubt, type Row, SqlError, UnsentError } from '@counterstep/store-sql'
 import { STATEMENTS } from '../generated/sql.ts'
-import { isOfStatement, isRefusedCommit, SqlError, UnsentError } from '../sessions/server-errors.ts'
-import type { Row, Session } from '../sessions/session.ts'
+import { isOfStatement, isRefusedCommit } from '../sessions/server-errors.ts'
+import type { Session } from '../sessions/session.ts'
 import { fill, parseStatement } from '../sessions/statement.ts'
 import {
   type AtOnce,
-  CommitInDoubt,
   type CountedStatement,
   NOW_MARK,
   NOW_SQL,

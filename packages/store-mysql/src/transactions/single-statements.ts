@@ -1,7 +1,6 @@
+import { SqlError, toText } from '@counterstep/store-sql'
 import { STATEMENTS } from '../generated/sql.ts'
-import { toText } from '../reads/stored-row.ts'
 import type { Variables } from '../schema/server-facts.ts'
-import { SqlError } from '../sessions/server-errors.ts'
 import { NOW_MARK, type TransactionProtocol } from './transaction-protocol.ts'
 
 /** The settings of a session after set-session-multiplexed.sql and set-isolation.sql. */

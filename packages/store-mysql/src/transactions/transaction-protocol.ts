@@ -1,5 +1,5 @@
-import type { SqlError } from '../sessions/server-errors.ts'
-import type { Row, Session } from '../sessions/session.ts'
+import type { Row } from '@counterstep/store-sql'
+import type { Session } from '../sessions/session.ts'
 
 /** A database transaction under way: its session, and the server's clock at its beginning. */
 export interface Tx {
@@ -55,17 +55,6 @@ export interface TransactionProtocol {
     atOnce: AtOnce<T>,
     timeoutMs: number,
   ) => Promise<Work<T> | undefined>
-}
-
-/** The COMMIT was sent, and it is unknown whether it was done. */
-export class CommitInDoubt extends Error {
-  override readonly cause: SqlError
-
-  constructor(cause: SqlError) {
-    super(cause.message)
-    this.name = 'CommitInDoubt'
-    this.cause = cause
-  }
 }
 
 /**

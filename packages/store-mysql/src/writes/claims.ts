@@ -8,9 +8,8 @@ import {
   type SingleClaimResult,
   type StoredTransaction,
 } from '@counterstep/core'
+import { type Row, toStoredTransaction } from '@counterstep/store-sql'
 import { COLUMNS, STATEMENTS } from '../generated/sql.ts'
-import { toStoredTransaction } from '../reads/stored-row.ts'
-import type { Row } from '../sessions/session.ts'
 import { fill, parseRowsStatement, parseStatement } from '../sessions/statement.ts'
 import type { Tx, Work } from '../transactions/transaction-protocol.ts'
 

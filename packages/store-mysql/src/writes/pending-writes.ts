@@ -15,6 +15,7 @@ import {
   type UpdateHold,
   type UpdateResult,
 } from '@counterstep/core'
+import type { QueuedWrite } from '@counterstep/store-sql'
 import { STATEMENTS } from '../generated/sql.ts'
 import { literal } from '../sessions/literal.ts'
 import { fill, parseRowsStatement } from '../sessions/statement.ts'
@@ -31,19 +32,14 @@ const TAG_BYTES_MAX = 289
 /** The length of an update's statement without its values and without the few words of its hold. */
 const UPDATE_LENGTH = STATEMENTS.update.length
 
-/** Answers one caller. It is called after the COMMIT of the caller's row. */
-export type Settlement = () => void
-
 type Settle<Result> = (result: Result) => void
 
-interface Pending<Result> {
-  readonly gid: string
+interface Pending<Result> extends QueuedWrite {
   readonly token: string
   readonly writeId: string
   /** The length of its part of the statement. That text is written once, also for a flush that is repeated. */
   readonly length: number
   readonly resolve: Settle<Result>
-  readonly reject: (error: Error) => void
 }
 
 export interface PendingCreate extends Pending<CreateResult> {

@@ -1,7 +1,7 @@
 import { assert, type DuePostponement, type DuePostponementResult, PARKED_AT } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
+import { toText } from '@counterstep/store-sql'
 import { COLUMNS, STATEMENTS } from '../generated/sql.ts'
-import { toText } from '../reads/stored-row.ts'
 import { fill, parseRowsStatement, parseStatement } from '../sessions/statement.ts'
 import type { Tx, Work } from '../transactions/transaction-protocol.ts'
 

@@ -1,7 +1,6 @@
 import { decodeTags, toTagWords } from '@counterstep/core'
+import { type Row, toText } from '@counterstep/store-sql'
 import { COLUMNS, STATEMENTS } from '../generated/sql.ts'
-import { toText } from '../reads/stored-row.ts'
-import type { Row } from '../sessions/session.ts'
 import { fill, parseRowsStatement, parseStatement } from '../sessions/statement.ts'
 import type { Tx, Work } from '../transactions/transaction-protocol.ts'
 

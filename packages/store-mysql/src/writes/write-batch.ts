@@ -1,13 +1,11 @@
 import { AssertionError, type CreateResult, toStatus } from '@counterstep/core'
+import { type Row, type Settlement, SqlError, toText } from '@counterstep/store-sql'
 import { COLUMNS, STATEMENTS } from '../generated/sql.ts'
-import { toText } from '../reads/stored-row.ts'
-import { SqlError } from '../sessions/server-errors.ts'
-import type { Row } from '../sessions/session.ts'
 import { fill, parseRowsStatement } from '../sessions/statement.ts'
 import type { DatabaseTransactions } from '../transactions/database-transactions.ts'
 import { ensureOwnRedo } from '../transactions/own-redo.ts'
 import type { Answer, AtOnce, Tx } from '../transactions/transaction-protocol.ts'
-import type { PendingCreate, PendingUpdate, PendingWrite, Settlement } from './pending-writes.ts'
+import type { PendingCreate, PendingUpdate, PendingWrite } from './pending-writes.ts'
 import { writeInserts, writeTagInserts, writeUpdates } from './write-statements.ts'
 
 const READ_EXISTING = parseRowsStatement(STATEMENTS.readExisting)

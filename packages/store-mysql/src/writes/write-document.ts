@@ -6,8 +6,8 @@ import {
   type DocumentWrite,
   type DocumentWriteResult,
 } from '@counterstep/core'
+import { toText } from '@counterstep/store-sql'
 import { COLUMNS, STATEMENTS } from '../generated/sql.ts'
-import { toText } from '../reads/stored-row.ts'
 import type { Session } from '../sessions/session.ts'
 import { fill, parseStatement } from '../sessions/statement.ts'
 import type { Tx, Work } from '../transactions/transaction-protocol.ts'

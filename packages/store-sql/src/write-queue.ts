@@ -1,6 +1,5 @@
 import { StoreUnavailableError } from '@counterstep/core'
-import { asOutcomeUnknown, isServerFault, SqlError, type SqlFault } from '../sessions/server-errors.ts'
-import type { PendingWrite, Settlement } from './pending-writes.ts'
+import { asOutcomeUnknown, isServerFault, SqlError, type SqlFault } from './sql-error.ts'
 
 export interface QueueBounds {
   readonly batchRowsMax: number
@@ -12,21 +11,34 @@ export interface QueueBounds {
   readonly flushPatienceMs: number
 }
 
+/** One row's write, and the caller who waits for it. */
+export interface QueuedWrite {
+  readonly gid: string
+  /** Counts towards the bytes of the queue and of a flush. */
+  readonly length: number
+  readonly reject: (error: Error) => void
+}
+
+/** Answers one caller. It is called after the COMMIT of the caller's row. */
+export type Settlement = () => void
+
 /** Writes the rows in one database transaction. The settlements are called after the COMMIT. */
-export type WriteBatch = (writes: readonly PendingWrite[]) => Promise<readonly Settlement[]>
+export type WriteBatch<Write extends QueuedWrite> = (
+  writes: readonly Write[],
+) => Promise<readonly Settlement[]>
 
 /**
  * Commits in groups. When it is idle, it sends the writes of one turn of the event loop at the end of that turn. While a
  * flush is in flight the next rows collect, until the flush is late or they are a full batch. A flush holds at most one
  * write of a gid, and no gid that another flush holds, so the writes of one gid go out in the order of the calls.
  */
-export class WriteQueue {
-  readonly #write: WriteBatch
+export class WriteQueue<Write extends QueuedWrite> {
+  readonly #write: WriteBatch<Write>
   readonly #bounds: QueueBounds
   /** At most one write of each gid, and none of a gid in flight. */
-  #ready: PendingWrite[] = []
+  #ready: Write[] = []
   /** For each gid that is ready or in flight, the writes that wait behind it. */
-  readonly #waiting = new Map<string, PendingWrite[]>()
+  readonly #waiting = new Map<string, Write[]>()
   #rows = 0
   #bytes = 0
   #flushes = 0
@@ -36,12 +48,12 @@ export class WriteQueue {
   #isFlushDue = false
   #onIdle: (() => void) | undefined
 
-  constructor(write: WriteBatch, bounds: QueueBounds) {
+  constructor(write: WriteBatch<Write>, bounds: QueueBounds) {
     this.#write = write
     this.#bounds = bounds
   }
 
-  add(write: PendingWrite): void {
+  add(write: Write): void {
     if (!this.#hasRoom(write.length)) {
       write.reject(new StoreUnavailableError('the write queue is full', { applied: 'no' }))
       return
@@ -90,7 +102,7 @@ export class WriteQueue {
     return flushPatienceMs === 0 || this.#flushes === this.#lateFlushes || this.#ready.length >= batchRowsMax
   }
 
-  #takeBatch(): readonly PendingWrite[] {
+  #takeBatch(): readonly Write[] {
     const { batchRowsMax, batchBytesMax } = this.#bounds
     let rows = 0
     let bytes = 0
@@ -102,7 +114,7 @@ export class WriteQueue {
     return this.#ready.splice(0, rows)
   }
 
-  async #flush(batch: readonly PendingWrite[]): Promise<void> {
+  async #flush(batch: readonly Write[]): Promise<void> {
     this.#flushes += 1
     let isLate = false
     const patience = setTimeout(() => {
@@ -126,7 +138,7 @@ export class WriteQueue {
    * Returns the error that has rejected the batch, if there is one. `isInDoubt`: the batch was sent before, and may
    * have been applied.
    */
-  async #settle(batch: readonly PendingWrite[], isInDoubt = false): Promise<unknown> {
+  async #settle(batch: readonly Write[], isInDoubt = false): Promise<unknown> {
     const writtenBefore = this.#written
     try {
       // The keys are in order, so that two flushes take their locks in the same order.
@@ -145,7 +157,7 @@ export class WriteQueue {
   }
 
   /** One row is locked, or cannot be written. Its neighbours do not wait for it a second time. */
-  async #settleOneByOne(batch: readonly PendingWrite[], isInDoubt: boolean): Promise<void> {
+  async #settleOneByOne(batch: readonly Write[], isInDoubt: boolean): Promise<void> {
     for (const [i, write] of batch.entries()) {
       const error = await this.#settle([write], isInDoubt)
       if (isServerGone(error)) {
@@ -156,7 +168,7 @@ export class WriteQueue {
     }
   }
 
-  #reject(batch: readonly PendingWrite[], error: unknown): void {
+  #reject(batch: readonly Write[], error: unknown): void {
     const reason = error instanceof Error ? error : new Error(String(error))
     for (const write of batch) write.reject(reason)
     this.#forget(batch)
@@ -167,7 +179,7 @@ export class WriteQueue {
     while (this.#ready.length > 0) this.#reject(this.#ready.splice(0), toUnsent(error))
   }
 
-  #forget(writes: readonly PendingWrite[]): void {
+  #forget(writes: readonly Write[]): void {
     for (const { gid, length } of writes) {
       this.#rows -= 1
       this.#bytes -= length
@@ -178,7 +190,7 @@ export class WriteQueue {
   }
 }
 
-function byGid(a: PendingWrite, b: PendingWrite): number {
+function byGid(a: QueuedWrite, b: QueuedWrite): number {
   return a.gid < b.gid ? -1 : 1
 }
 

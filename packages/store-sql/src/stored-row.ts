@@ -8,16 +8,35 @@ import {
   toStatus,
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import { COLUMNS } from '../generated/sql.ts'
-import type { Cell, Row } from '../sessions/session.ts'
 
-const STORED = COLUMNS.readMany
-const LISTED = COLUMNS.list
+export type Cell = string | number | Buffer | null
+export type Row = readonly Cell[]
 
-/**
- * Reads a row of read-many.sql, find-due.sql or find-one.sql, whose columns begin alike. Returns undefined if the row has
- * codes that only a later version knows.
- */
+/** The places of the columns of a whole row. Each store compares its statements with it. */
+export const STORED_COLUMNS = {
+  ...{ gid: 0, kind: 1, status: 2, format: 3, digest: 4, definition: 5, progress: 6, version: 7, token: 8 },
+  ...{ epoch: 9, writeId: 10, owned: 11, sentList: 12, claims: 13, retrying: 14, attention: 15 },
+  ...{ createdAt: 16, updatedAt: 17, dueAt: 18, name: 19, tags: 20, problem: 21, attempts: 22, marks: 23 },
+} as const
+/** The places of the columns of a row in a list. */
+export const LISTED_COLUMNS = {
+  ...{
+    gid: 0,
+    kind: 1,
+    status: 2,
+    createdAt: 3,
+    updatedAt: 4,
+    dueAt: 5,
+    epoch: 6,
+    retrying: 7,
+    attention: 8,
+  },
+  ...{ name: 9, tags: 10, problem: 11, attempts: 12, marks: 13 },
+} as const
+const STORED = STORED_COLUMNS
+const LISTED = LISTED_COLUMNS
+
+/** Reads a whole row, which may have more columns behind these. Returns undefined if the row has codes that only a later version knows. */
 export function toStoredTransaction(row: Row): StoredTransaction | undefined {
   const kind = toKind(row[STORED.kind])
   const status = toStatus(row[STORED.status])
@@ -47,7 +66,7 @@ export function toStoredTransaction(row: Row): StoredTransaction | undefined {
   }
 }
 
-/** Reads a row of list.sql. Returns undefined if the row has codes that only a later version knows. */
+/** Reads a row of a list. Returns undefined if the row has codes that only a later version knows. */
 export function toListedTransaction(row: Row): ListedTransaction | undefined {
   const kind = toKind(row[LISTED.kind])
   const status = toStatus(row[LISTED.status])
@@ -87,7 +106,7 @@ function isNull(cell: Cell | undefined): boolean {
   return cell === null || cell === undefined
 }
 
-/** Every text column holds bytes, so the driver returns a buffer. */
+/** A driver returns a buffer for a column that holds bytes. */
 export function toText(cell: Cell | undefined): string {
   return Buffer.isBuffer(cell) ? cell.toString('utf8') : String(cell)
 }

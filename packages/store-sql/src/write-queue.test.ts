@@ -1,9 +1,11 @@
-import { type CreateResult, StoreUnavailableError } from '@counterstep/core'
+import { StoreUnavailableError } from '@counterstep/core'
 import { describe, expect, it } from 'vitest'
-import { asOutcomeUnknown, SqlError, type SqlFault } from '../sessions/server-errors.ts'
-import { toStoreError } from '../transactions/database-transactions.ts'
-import type { PendingWrite } from './pending-writes.ts'
-import { type QueueBounds, type WriteBatch, WriteQueue } from './write-queue.ts'
+import { asOutcomeUnknown, SqlError, type SqlFault, toStoreError } from './sql-error.ts'
+import { type QueueBounds, type QueuedWrite, type WriteBatch, WriteQueue } from './write-queue.ts'
+
+interface TestWrite extends QueuedWrite {
+  readonly resolve: () => void
+}
 
 const BOUNDS: QueueBounds = {
   batchRowsMax: 3,
@@ -13,26 +15,18 @@ const BOUNDS: QueueBounds = {
   flushesInFlightMax: 1,
   flushPatienceMs: 10_000,
 }
-const CREATED: CreateResult = { type: 'created', createdAt: 1, now: 1 }
 
 /** Writes 'a' to 'f', three in a flush, and returns the gid or the sign of each. */
-async function collectOutcomes(writer: WriteBatch, bounds: Partial<QueueBounds> = {}): Promise<string> {
+async function collectOutcomes(
+  writer: WriteBatch<TestWrite>,
+  bounds: Partial<QueueBounds> = {},
+): Promise<string> {
   const queue = new WriteQueue(writer, { ...BOUNDS, ...bounds })
   const writes = ['a', 'b', 'c', 'd', 'e', 'f'].map(
     (gid) =>
       new Promise<string>((resolve) => {
         const settle = { resolve: () => resolve(gid), reject: (error: unknown) => resolve(toSign(error)) }
-        queue.add({
-          type: 'create',
-          gid,
-          token: '',
-          writeId: '',
-          names: undefined,
-          entries: [],
-          sql: '',
-          length: 0,
-          ...settle,
-        })
+        queue.add({ gid, length: 0, ...settle })
       }),
   )
   return (await Promise.all(writes)).join('')
@@ -44,7 +38,7 @@ function toSign(error: unknown): string {
 }
 
 function failure(fault: SqlFault): Error {
-  return toStoreError(new SqlError(fault, fault))
+  return toStoreError(new SqlError(fault, fault), false)
 }
 
 /** Makes the failure of a flush that may have been committed. */
@@ -52,13 +46,11 @@ function unknownFailure(fault: SqlFault): unknown {
   return asOutcomeUnknown(failure(fault))
 }
 
-function written(writes: readonly PendingWrite[]) {
-  return writes.map(
-    (write) => () => (write.type === 'create' ? write.resolve(CREATED) : write.reject(new Error(''))),
-  )
+function written(writes: readonly TestWrite[]) {
+  return writes.map((write) => () => write.resolve())
 }
 
-function hasAny(writes: readonly PendingWrite[], ...gids: readonly string[]): boolean {
+function hasAny(writes: readonly TestWrite[], ...gids: readonly string[]): boolean {
   return writes.some(({ gid }) => gids.includes(gid))
 }
 
@@ -66,7 +58,7 @@ describe('a failed flush', () => {
   const alone: readonly SqlFault[] = ['lock-wait', 'row']
   for (const fault of alone) {
     it(`A failed flush rejects only the row that failed: ${fault}`, async () => {
-      const writer: WriteBatch = async (writes) => {
+      const writer: WriteBatch<TestWrite> = async (writes) => {
         if (hasAny(writes, 'b')) throw failure(fault)
         return written(writes)
       }
@@ -75,7 +67,7 @@ describe('a failed flush', () => {
   }
 
   it('No row is rejected when several rows stall together and none stalls alone', async () => {
-    const writer: WriteBatch = async (writes) => {
+    const writer: WriteBatch<TestWrite> = async (writes) => {
       if (writes.length > 1 && hasAny(writes, 'b')) throw failure('stall')
       return written(writes)
     }
@@ -83,7 +75,7 @@ describe('a failed flush', () => {
   })
 
   it('All waiting rows are rejected when a row stalls alone, since that is no queue of locks', async () => {
-    const writer: WriteBatch = async (writes) => {
+    const writer: WriteBatch<TestWrite> = async (writes) => {
       if (hasAny(writes, 'b')) throw failure('stall')
       return written(writes)
     }
@@ -91,7 +83,7 @@ describe('a failed flush', () => {
   })
 
   it('A flush rejects its own rows and no waiting ones when the server takes no further connection', async () => {
-    const writer: WriteBatch = async (writes) => {
+    const writer: WriteBatch<TestWrite> = async (writes) => {
       if (hasAny(writes, 'b')) throw failure('crowded')
       return written(writes)
     }
@@ -101,7 +93,7 @@ describe('a failed flush', () => {
   const gone: readonly SqlFault[] = ['lost', 'timeout', 'read-only', 'unavailable']
   for (const fault of gone) {
     it(`All waiting rows are rejected when the server has gone: ${fault}`, async () => {
-      const writer: WriteBatch = async (writes) => {
+      const writer: WriteBatch<TestWrite> = async (writes) => {
         if (hasAny(writes, 'b')) throw failure(fault)
         return written(writes)
       }
@@ -114,7 +106,7 @@ describe('a failed flush', () => {
     const otherIsWritten = new Promise<void>((resolve) => {
       tellWritten = resolve
     })
-    const writer: WriteBatch = async (writes) => {
+    const writer: WriteBatch<TestWrite> = async (writes) => {
       if (hasAny(writes, 'a')) {
         await otherIsWritten
         throw failure('unavailable')
@@ -127,7 +119,7 @@ describe('a failed flush', () => {
   })
 
   it('A flush with an unknown outcome rejects only its own rows', async () => {
-    const writer: WriteBatch = async (writes) => {
+    const writer: WriteBatch<TestWrite> = async (writes) => {
       if (hasAny(writes, 'b')) throw new StoreUnavailableError('lost during COMMIT', { applied: 'unknown' })
       return written(writes)
     }
@@ -135,7 +127,7 @@ describe('a failed flush', () => {
   })
 
   it('A flush rejects its own rows and no waiting ones when a connection was lost with its COMMIT', async () => {
-    const writer: WriteBatch = async (writes) => {
+    const writer: WriteBatch<TestWrite> = async (writes) => {
       if (hasAny(writes, 'b')) throw unknownFailure('lost')
       return written(writes)
     }
@@ -144,7 +136,7 @@ describe('a failed flush', () => {
 
   for (const fault of ['timeout', 'unavailable'] as const) {
     it(`The waiting rows are rejected as unsent when the server has gone during a COMMIT: ${fault}`, async () => {
-      const writer: WriteBatch = async (writes) => {
+      const writer: WriteBatch<TestWrite> = async (writes) => {
         if (hasAny(writes, 'b')) throw unknownFailure(fault)
         return written(writes)
       }
@@ -153,7 +145,7 @@ describe('a failed flush', () => {
   }
 
   it('The outcome of a row stays unknown after a stall at COMMIT, even if the row then certainly fails alone', async () => {
-    const writer: WriteBatch = async (writes) => {
+    const writer: WriteBatch<TestWrite> = async (writes) => {
       if (writes.length > 1 && hasAny(writes, 'b')) throw unknownFailure('stall')
       if (hasAny(writes, 'b')) throw failure('lock-wait')
       return written(writes)
@@ -162,7 +154,7 @@ describe('a failed flush', () => {
   })
 
   it('The outcome of the other rows stays unknown when a row finds the server gone after a stall at COMMIT', async () => {
-    const writer: WriteBatch = async (writes) => {
+    const writer: WriteBatch<TestWrite> = async (writes) => {
       if (writes.length > 1) throw unknownFailure('stall')
       throw failure('unavailable')
     }

@@ -1,6 +1,5 @@
 import { StoreUnavailableError } from '@counterstep/core'
-import { SqlError } from './server-errors.ts'
-import type { Session } from './session.ts'
+import { SqlError } from './sql-error.ts'
 
 export interface PoolBounds {
   readonly sessionsMax: number
@@ -8,7 +7,16 @@ export interface PoolBounds {
   readonly waitTimeoutMs: number
 }
 
-interface Waiter {
+/** One connection that is set up and checked. */
+export interface PooledSession {
+  /** It must not be used again. */
+  readonly isBroken: boolean
+  idleSince: number
+  /** Says goodbye to the server. */
+  end(): void
+}
+
+interface Waiter<Session> {
   readonly resolve: (session: Session) => void
   readonly reject: (error: unknown) => void
   readonly timer: NodeJS.Timeout
@@ -19,11 +27,11 @@ const IDLE_MS_MAX = 5_000
 const IDLE_CHECK_MS = 2_500
 
 /** Sessions of one kind. Their number is bounded; the callers that wait for one are bounded in number and time. */
-export class SessionPool {
+export class SessionPool<Session extends PooledSession> {
   readonly #open: () => Promise<Session>
   readonly #bounds: PoolBounds
   readonly #idle: Session[] = []
-  readonly #waiters: Waiter[] = []
+  readonly #waiters: Waiter<Session>[] = []
   readonly #idleCheck: NodeJS.Timeout
   /** Counts the sessions that are being opened, in use or idle. */
   #sessions = 0
@@ -59,7 +67,7 @@ export class SessionPool {
       return Promise.reject(toUnavailableError('too many calls wait for a connection'))
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.#giveUp(waiter), this.#bounds.waitTimeoutMs)
-      const waiter: Waiter = { resolve, reject, timer }
+      const waiter: Waiter<Session> = { resolve, reject, timer }
       this.#waiters.push(waiter)
     })
   }
@@ -134,13 +142,13 @@ export class SessionPool {
     this.#idle.splice(0, this.#idle.length, ...kept)
   }
 
-  #nextWaiter(): Waiter | undefined {
+  #nextWaiter(): Waiter<Session> | undefined {
     const waiter = this.#waiters.shift()
     if (waiter !== undefined) clearTimeout(waiter.timer)
     return waiter
   }
 
-  #giveUp(waiter: Waiter): void {
+  #giveUp(waiter: Waiter<Session>): void {
     this.#waiters.splice(this.#waiters.indexOf(waiter), 1)
     waiter.reject(toUnavailableError('no connection has become free in time'))
   }

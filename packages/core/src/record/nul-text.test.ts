@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { columnToText, textToColumn } from '../src/nul-text.ts'
+import { columnToText, textToColumn } from './nul-text.ts'
 
 describe('a text in a column', () => {
   it.each(['', '\0', 'a\0b', '\u0001', '\u00010', '\u00011\0', '\0\u0001\0\u0001\u0001', '0\u00011'])(

@@ -1,0 +1,3 @@
+import { writeGeneratedSql } from '../store-sql/embed-sql.ts'
+
+writeGeneratedSql(import.meta.dirname)

@@ -1,0 +1,9 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { embedSql } from '../../store-sql/embed-sql.ts'
+
+it('The generated module has the .sql files as they are, and node embed-sql.ts writes it', () => {
+  const folder = join(import.meta.dirname, '..')
+  expect(readFileSync(join(folder, 'src/generated/sql.ts'), 'utf8')).toBe(embedSql(folder))
+})

@@ -1,0 +1,6 @@
+export type { TlsChoice, TlsOptions } from '@counterstep/store-sql'
+export type { PostgresConnection, PostgresOptions } from './open-postgres-store.ts'
+export { migratePostgres, openPostgresStore } from './open-postgres-store.ts'
+export type { PostgresStore } from './postgres-store.ts'
+export type { MigrationReport } from './schema/schema.ts'
+export type { Counters } from './writes/statements.ts'

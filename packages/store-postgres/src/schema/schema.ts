@@ -1,0 +1,91 @@
+import { CounterstepError } from '@counterstep/protocol'
+import { SqlError } from '@counterstep/store-sql'
+import { MIGRATIONS, STATEMENTS } from '../generated/sql.ts'
+import { isDenied, isTableMissing } from '../sessions/server-errors.ts'
+import type { Session } from '../sessions/session.ts'
+import { numberParameters } from '../sql/number-parameters.ts'
+import { unsupportedError } from './server-facts.ts'
+
+export interface Migration {
+  readonly version: number
+  /** The oldest code that may still use the tables after this migration. Code is as old as its own newest migration. */
+  readonly minReader: number
+  readonly name: string
+  readonly statements: readonly string[]
+}
+
+export interface MigrationReport {
+  readonly from: number
+  readonly to: number
+}
+
+const NOTE_MIGRATION = numberParameters(STATEMENTS.noteMigration)
+const STATEMENT_TIMEOUT_MS = 3_600_000
+
+/**
+ * Applies the missing migrations in one database transaction, and runs no DDL if none is missing. A user without the right to
+ * do so gets an error that says how to migrate.
+ */
+export async function ensureSchema(
+  session: Session,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<MigrationReport> {
+  const known = migrations.at(-1)?.version ?? 0
+  const present = await readVersion(session, known)
+  if (present >= known) return { from: present, to: present }
+  try {
+    await session.send({ sql: 'BEGIN' })
+    const report = await migrate(session, known, migrations)
+    await session.send({ sql: 'COMMIT' }, STATEMENT_TIMEOUT_MS)
+    return report
+  } catch (error: unknown) {
+    // The server rolls back when the connection has ended.
+    session.destroy()
+    if (!(error instanceof SqlError) || !isDenied(error)) throw error
+    const message = `this user finds schema ${present} and this code needs ${known}: run \`counterstep migrate\` as a user who may create tables, and let this one read counterstep_schema`
+    throw new CounterstepError('SAGA_STORE_SCHEMA', message, { cause: error })
+  }
+}
+
+async function migrate(
+  session: Session,
+  known: number,
+  migrations: readonly Migration[],
+): Promise<MigrationReport> {
+  for (const setting of ['statement_timeout', 'lock_timeout'])
+    await session.send({ sql: `SET LOCAL ${setting} = ${STATEMENT_TIMEOUT_MS}` })
+  await session.all({ sql: STATEMENTS.takeSchemaLock }, STATEMENT_TIMEOUT_MS)
+  await session.send({ sql: STATEMENTS.createSchemaTable })
+  // The version is read again under the lock, since another node may have been first.
+  const present = await readVersion(session, known)
+  for (const { version, minReader, name, statements } of migrations) {
+    if (version <= present) continue
+    for (const sql of statements) await session.send({ sql }, STATEMENT_TIMEOUT_MS)
+    await session.send({ sql: NOTE_MIGRATION, values: [version, minReader, name] })
+  }
+  return { from: present, to: Math.max(present, known) }
+}
+
+/** Returns 0 if there is no schema, or none that this user may see. */
+async function readVersion(session: Session, known: number): Promise<number> {
+  try {
+    const [row] = await session.all({ sql: STATEMENTS.readSchema })
+    const [present = 0, minReader = 0] = (row ?? []).map(Number)
+    if (minReader <= known) return present
+    throw new CounterstepError(
+      'SAGA_STORE_SCHEMA',
+      `the database has schema ${present}, which wants code that knows schema ${minReader}; this code knows ${known}`,
+    )
+  } catch (error: unknown) {
+    if (error instanceof SqlError && (isTableMissing(error) || isDenied(error))) return 0
+    throw error
+  }
+}
+
+/** Refuses to open as a user with only the right to read: the store would start, report no fault, and store nothing. */
+export async function refuseReadOnlyUser(session: Session): Promise<void> {
+  const missing = await session.all({ sql: STATEMENTS.readRights })
+  if (missing.length === 0) return
+  const rights = missing.map(([table, privilege]) => `${privilege} ON ${table}`).join(', ')
+  throw unsupportedError(`this user lacks rights: GRANT ${rights}`)
+}

@@ -1,0 +1,88 @@
+import { AssertionError, type DurabilityClass, type Store } from '@counterstep/core'
+import { CounterstepError } from '@counterstep/protocol'
+import type { Row } from '@counterstep/store-sql'
+
+/** A server's own settings, as read-server.sql reads them. */
+export interface ServerFacts {
+  readonly version: number
+  readonly fsync: string
+  readonly fullPageWrites: string
+  readonly synchronousCommit: string
+  readonly synchronousStandbyNames: string
+  readonly walWriterDelayMs: number
+  readonly serverEncoding: string
+  readonly clientEncoding: string
+  readonly isolation: string
+  readonly readOnly: string
+  /** The same text for the same server, also after its restart. */
+  readonly identity: string
+}
+
+export interface Durability {
+  readonly class: DurabilityClass
+  /** The setting that decided the class. */
+  readonly because: string
+}
+
+/** As `server_version_num` counts. */
+const VERSION_MIN = 130_000
+const VERSIONS_PER_MAJOR = 10_000
+/** An asynchronous commit is on the disk after three times the WAL writer's delay, at the latest. */
+const LATE_FLUSH_DELAYS = 3
+/** Class B promises to lose no more than this. */
+const LATE_FLUSH_MS_MAX = 2_000
+
+export function readServerFacts(row: Row | undefined): ServerFacts {
+  if (row === undefined) throw new AssertionError('the server has told nothing of itself')
+  const [version, fsync, fullPageWrites, synchronousCommit, synchronousStandbyNames, ...more] = row
+  const [walWriterDelayMs, serverEncoding, clientEncoding, isolation, readOnly, identity] = more
+  return {
+    version: Number(version),
+    fsync: String(fsync),
+    fullPageWrites: String(fullPageWrites),
+    synchronousCommit: String(synchronousCommit),
+    synchronousStandbyNames: String(synchronousStandbyNames),
+    walWriterDelayMs: Number(walWriterDelayMs),
+    serverEncoding: String(serverEncoding),
+    clientEncoding: String(clientEncoding),
+    isolation: String(isolation),
+    readOnly: String(readOnly),
+    identity: String(identity),
+  }
+}
+
+export function refuseUnsupported({ version, serverEncoding }: ServerFacts): void {
+  if (version < VERSION_MIN) {
+    const major = Math.floor(version / VERSIONS_PER_MAJOR)
+    throw unsupportedError(`the server is PostgreSQL ${major}; PostgreSQL 13 is the oldest that will do`)
+  }
+  if (serverEncoding !== 'UTF8') {
+    throw unsupportedError(
+      `the database has the encoding ${serverEncoding}; CREATE DATABASE … ENCODING 'UTF8'`,
+    )
+  }
+}
+
+export function unsupportedError(message: string): CounterstepError {
+  return new CounterstepError('SAGA_STORE_UNSUPPORTED', message)
+}
+
+/**
+ * Reads the class from `fsync` and `full_page_writes`, without which a crash may damage the database, and from
+ * `synchronous_commit`, of which every value but `off` waits for this server's own disk.
+ */
+export function readDurability(server: ServerFacts): Durability {
+  if (server.fsync !== 'on') return { class: 'C', because: `fsync=${server.fsync}` }
+  if (server.fullPageWrites !== 'on')
+    return { class: 'C', because: `full_page_writes=${server.fullPageWrites}` }
+  const because = `synchronous_commit=${server.synchronousCommit}`
+  if (server.synchronousCommit !== 'off') return { class: 'A', because }
+  if (server.walWriterDelayMs * LATE_FLUSH_DELAYS <= LATE_FLUSH_MS_MAX) return { class: 'B', because }
+  return { class: 'C', because: `${because} with wal_writer_delay=${server.walWriterDelayMs}ms` }
+}
+
+/** A COMMIT that waits for the disk of a standby is lost by no failover to that standby. The store cannot see any other replica. */
+export function readFailover(server: ServerFacts): Store['failover'] {
+  const waits = server.synchronousCommit === 'on' || server.synchronousCommit === 'remote_apply'
+  return waits && server.synchronousStandbyNames !== '' ? 'lossless' : 'lossy'
+}

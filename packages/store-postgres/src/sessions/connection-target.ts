@@ -1,0 +1,22 @@
+import { chooseTls, parseServerUrl, type TlsChoice } from '@counterstep/store-sql'
+import type { ClientConfig } from 'pg'
+
+const KEEP_ALIVE_MS = 10_000
+const URL_RULES = { protocols: ['postgres:', 'postgresql:'], defaultPort: 5432 }
+
+/** Reads the driver's options from the URL. Throws a `TypeError`, which never shows the URL, since that holds the password. */
+export function toConnectionTarget(url: string, tls: TlsChoice | undefined): ClientConfig {
+  const { host, port, user, password, database } = parseServerUrl(url, URL_RULES)
+  const secured = chooseTls(host, tls)
+  return {
+    // The driver would look into the environment for what is missing here.
+    ...{ host, port, user: user || 'postgres', password, database },
+    ssl: secured && {
+      ...{ servername: secured.serverName, rejectUnauthorized: true, minVersion: 'TLSv1.2' },
+      ...(secured.ca && { ca: secured.ca }),
+    },
+    application_name: 'counterstep',
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+  }
+}

@@ -1,0 +1,67 @@
+import { Socket } from 'node:net'
+import { type SessionTimeouts, SqlError } from '@counterstep/store-sql'
+import pg, { type ClientConfig } from 'pg'
+import { STATEMENTS } from '../generated/sql.ts'
+import { readServerFacts, type ServerFacts } from '../schema/server-facts.ts'
+import { toSqlError } from './server-errors.ts'
+import { getTypeParser, Session } from './session.ts'
+
+export interface SessionSettings extends SessionTimeouts {
+  /** The host is a pooler that lends a connection for one database transaction. */
+  readonly multiplexed: boolean
+}
+
+export interface OpenedSession {
+  readonly session: Session
+  readonly server: ServerFacts
+}
+
+/** The pool closes idle sessions long before, so this ends only the sessions of a node that has stopped in a transaction. */
+const IDLE_IN_TRANSACTION_MS = 10_000
+/** The server ends a statement before the client gives up on it, since an answer says that nothing was applied. */
+const ANSWER_MS = 1_000
+
+/** Connects and checks the session. If that fails, it destroys the session and throws a `SqlError`. */
+export async function openSession(
+  target: ClientConfig,
+  { statementTimeoutMs, lockWaitTimeoutMs, connectTimeoutMs, multiplexed }: SessionSettings,
+): Promise<OpenedSession> {
+  // The driver connects it. The session keeps it and can reset it.
+  const socket = new Socket()
+  // A pooler refuses settings of a session, since its sessions are shared. There the user's own settings count.
+  const settings = multiplexed
+    ? {}
+    : {
+        options: '-c default_transaction_isolation=read\\ committed',
+        statement_timeout: statementTimeoutMs - ANSWER_MS,
+        lock_timeout: lockWaitTimeoutMs,
+        idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+      }
+  const client = new pg.Client({
+    ...target,
+    ...settings,
+    stream: () => socket,
+    connectionTimeoutMillis: connectTimeoutMs,
+    types: { getTypeParser },
+  })
+  const session = new Session(client, socket, { statementTimeoutMs, keepsPlans: !multiplexed })
+  try {
+    await client.connect().catch((error: unknown) => {
+      throw toSqlError(error)
+    })
+    const [row] = await session.all({ sql: STATEMENTS.readServer }, connectTimeoutMs)
+    const server = readServerFacts(row)
+    const wrong = findWrongSetting(server)
+    if (wrong !== undefined) throw new SqlError('unavailable', `the session could not be set up: ${wrong}`)
+    if (server.readOnly !== 'off') throw new SqlError('read-only', 'the server is read-only')
+    return { session, server }
+  } catch (error: unknown) {
+    session.destroy()
+    throw error
+  }
+}
+
+function findWrongSetting({ isolation, clientEncoding }: ServerFacts): string | undefined {
+  if (isolation !== 'read committed') return `default_transaction_isolation is ${isolation}`
+  return clientEncoding === 'UTF8' ? undefined : `client_encoding is ${clientEncoding}`
+}

@@ -1,0 +1,1 @@
+SELECT count(*) FROM counterstep_documents WHERE category = ? AND document_key <> ''

@@ -1,0 +1,1 @@
+DELETE FROM counterstep_documents WHERE category = ? AND document_key = ?

@@ -1,0 +1,1 @@
+SELECT gid FROM counterstep_transactions WHERE live = 0 AND gid = ANY(?::text[])
