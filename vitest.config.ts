@@ -16,7 +16,7 @@ const shared = { isolate: false, execArgv: ['--max-semi-space-size=64'] }
 /** So are the orchestrators, from one bundle. */
 const program = 'testing/run/bundle-counterstep.ts'
 const every = {
-  testTimeout: 30_000,
+  testTimeout: 60_000,
   hookTimeout: 60_000,
   // Node loads the modules as it does for users. Through vite's own loader, tests that compute took an eighth more CPU time.
   experimental: { viteModuleRunner: false, nodeLoader: false },

@@ -72,7 +72,7 @@ describe('submit', () => {
   ] as const) {
     it(`Submit gives up on ${JSON.stringify(reply).slice(0, 40)} after retryForMs, and its error names the gid`, async () => {
       await using server = await scriptedServer([reply])
-      const error = await catchError(createClient({ url: server.url, retryForMs: 250 }).submit(transfer))
+      const error = await catchError(createClient({ url: server.url, retryForMs: 2_000 }).submit(transfer))
       expect(isUnavailable(error) && error.gid).toBe('g')
       expect(server.seen.length).toBeGreaterThan(1)
     })
