@@ -15,17 +15,12 @@ export async function openStore(
     onEvent,
     ...(failover === undefined ? {} : { failover }),
   }
-  if (type === 'mysql') {
-    const { openMysqlStore } = await import('@counterstep/store-mysql')
+  if (type !== 'redis') {
     const { connectionsMax, multiplexed } = config
     const secured = tls === undefined ? {} : { tls }
-    return openMysqlStore({
-      ...common,
-      ...secured,
-      connectionsMax,
-      multiplexed,
-      statementTimeoutMs: timeoutMs,
-    })
+    const options = { ...common, ...secured, connectionsMax, multiplexed, statementTimeoutMs: timeoutMs }
+    if (type === 'mysql') return (await import('@counterstep/store-mysql')).openMysqlStore(options)
+    return (await import('@counterstep/store-postgres')).openPostgresStore(options)
   }
   const { openRedisStore } = await import('@counterstep/store-redis')
   const { keyPrefix, durability } = config

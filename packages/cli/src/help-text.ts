@@ -14,6 +14,7 @@ const STORES = [
   'Stores',
   '  sqlite:PATH, or a path                         embedded; one process',
   '  mysql://USER@HOST:PORT/DATABASE, mariadb://…   several processes; its tables come from counterstep migrate',
+  '  postgres://USER@HOST:PORT/DATABASE             several processes; its tables come from counterstep migrate, and npm install pg',
   '  redis://HOST:PORT, rediss://…                  several processes',
   '  redis-cluster://HOST:PORT,HOST:PORT,…, rediss-cluster://…',
   `  The password: ${PASSWORD_VARIABLE}, or ${PASSWORD_FILE_VARIABLE} (names a file), or`,
@@ -28,7 +29,7 @@ const SERVE = [
   'counterstep tx …                finds and mends transactions: list, show, watch, retry, …; see tx --help',
   'counterstep problems            counts what waits, by what it waits for; also services and overview',
   'counterstep bulk …              gives one command to many transactions; see bulk --help',
-  'counterstep migrate [options]   creates or updates the tables of a MySQL store; see migrate --help',
+  'counterstep migrate [options]   creates or updates the tables of a store on MySQL or PostgreSQL; see migrate --help',
   ...SIGNING_KEY_USAGE,
   ALERTS_USAGE,
   DTM_CHECK_USAGE,
@@ -43,7 +44,7 @@ const DEV = [
 ]
 
 const MIGRATE = [
-  'counterstep migrate --store mysql://ADMIN@HOST:PORT/DATABASE [options]',
+  'counterstep migrate --store mysql://ADMIN@HOST:PORT/DATABASE [options], or postgres://…',
   '',
   'Creates or updates the tables that serve needs, as a user who may do that; serve itself gets by with',
   'SELECT, INSERT, UPDATE and DELETE on them. Safe to repeat, and beside running servers. sqlite and redis',

@@ -11,11 +11,12 @@ export interface MigrateDeps {
 
 /** Creates or updates the tables, and says in one line what it did. */
 export async function migrate({ config, signal, onProgress }: MigrateDeps): Promise<string> {
-  if (config.type !== 'mysql') return `nothing to do: a ${config.type} store needs no migration`
+  if (config.type !== 'mysql' && config.type !== 'postgres')
+    return `nothing to do: a ${config.type} store needs no migration`
   const { url, tls, place, waitMs } = config
-  const { migrateMysql } = await import('@counterstep/store-mysql')
+  const migrateStore = await loadMigration(config.type)
   const { from, to } = await waitForStore(
-    () => migrateMysql({ url, ...(tls === undefined ? {} : { tls }) }),
+    () => migrateStore({ url, ...(tls === undefined ? {} : { tls }) }),
     {
       waitMs,
       signal,
@@ -26,4 +27,9 @@ export async function migrate({ config, signal, onProgress }: MigrateDeps): Prom
   if (from === to) return `schema is up to date (${to})`
   const applied = Array.from({ length: to - from }, (_, index) => from + index + 1)
   return `schema ${applied.join(', ')} applied`
+}
+
+async function loadMigration(type: 'mysql' | 'postgres') {
+  if (type === 'mysql') return (await import('@counterstep/store-mysql')).migrateMysql
+  return (await import('@counterstep/store-postgres')).migratePostgres
 }

@@ -22,6 +22,13 @@ export async function openStore(config: StoreConfig, { onBroken, onEvent }: Stor
       const limits = { connectionsMax, statementTimeoutMs }
       return openMysqlStore({ ...pickCommonOptions(config), ...secured, ...limits, multiplexed, onEvent })
     }
+    case 'postgres': {
+      const { openPostgresStore } = await import('@counterstep/store-postgres')
+      const { connectionsMax, multiplexed, tls, timeoutMs: statementTimeoutMs } = config
+      const secured = tls === undefined ? {} : { tls }
+      const limits = { connectionsMax, statementTimeoutMs }
+      return openPostgresStore({ ...pickCommonOptions(config), ...secured, ...limits, multiplexed, onEvent })
+    }
     case 'redis': {
       const { openRedisStore } = await import('@counterstep/store-redis')
       const { keyPrefix, durability, tls, timeoutMs: commandTimeoutMs } = config

@@ -43,9 +43,10 @@ function listImports(store: string): string {
 
 // Nothing listens at port 1: a store is loaded before its connection is refused there.
 const DRIVERS = [
-  [join(folder, 'a.db'), 'store-sqlite', /store-mysql|store-redis|mysql2|ioredis/],
-  ['mysql://u@127.0.0.1:1/x', '/mysql2/', /store-sqlite|store-redis|ioredis/],
-  ['redis://127.0.0.1:1', '/ioredis/', /store-sqlite|store-mysql|mysql2/],
+  [join(folder, 'a.db'), 'store-sqlite', /store-mysql|store-postgres|store-redis|mysql2|ioredis|\/pg\//],
+  ['mysql://u@127.0.0.1:1/x', '/mysql2/', /store-sqlite|store-postgres|store-redis|ioredis|\/pg\//],
+  ['postgres://u@127.0.0.1:1/x', '/pg/', /store-sqlite|store-mysql|store-redis|mysql2|ioredis/],
+  ['redis://127.0.0.1:1', '/ioredis/', /store-sqlite|store-mysql|store-postgres|mysql2|\/pg\//],
 ] as const
 for (const [store, loaded, notLoaded] of DRIVERS) {
   it(`Opening ${store.replace(folder, '')} loads no other store's driver`, () => {

@@ -50,6 +50,8 @@ describe('--store', () => {
     ],
     ['mysql://u:a@b@db/x', 'mysql', 'mysql://u:a%40b@db/x', 'mysql://u@db/x'],
     ['mysql://u%40corp:p@db/x', 'mysql', 'mysql://u%40corp:p@db/x', 'mysql://u%40corp@db/x'],
+    ['postgres://u:p@db:5433/x', 'postgres', 'postgres://u:p@db:5433/x', 'postgres://u@db:5433/x'],
+    ['PostgreSQL://u@db/x', 'postgres', 'postgresql://u@db/x', 'postgresql://u@db/x'],
     ['redis://cache', 'redis', 'redis://cache', 'redis://cache'],
     ['redis://:p@cache:6380/3', 'redis', 'redis://:p@cache:6380/3', 'redis://cache:6380/3'],
     ['rediss://u:p@cache/', 'redis', 'rediss://u:p@cache', 'rediss://u@cache'],
@@ -70,7 +72,9 @@ describe('--store', () => {
 
   // Each of these has the canary in place of a password, or where one lands that was not percent-encoded.
   const REFUSED = [
-    [`postgres://u:${CANARY}@db/x`, 'mysql://, mariadb://'],
+    [`oracle://u:${CANARY}@db/x`, 'mysql://, mariadb://'],
+    [`postgres://u:${CANARY}@db`, '/DATABASE'],
+    [`postgresql://:${CANARY}@db/x`, 'no user'],
     [`mysql:u:${CANARY}@db/x`, '//'],
     [`mysql://${CANARY}:1234`, 'no user'],
     [`mysql://u:${CANARY}@db`, '/DATABASE'],

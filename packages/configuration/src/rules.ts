@@ -54,7 +54,7 @@ export function findFunctionProblems(
   const promised = isSecret ? { variable: PASSWORD_SECRET_VARIABLE } : password
   return [
     ...(store?.family === 'sqlite'
-      ? [`${asVariable('store')} must be a URL, mysql://… or redis://…. ${EMBEDDED_ON_LAMBDA}`]
+      ? [`${asVariable('store')} must be a URL, mysql://…, postgres://… or redis://…. ${EMBEDDED_ON_LAMBDA}`]
       : [
           ...(isSecret && password !== undefined
             ? [`${PASSWORD_SECRET_VARIABLE} and ${password.variable} are both set; set one.`]
@@ -89,7 +89,9 @@ export function findStoreProblems(
     ...findSettingsInVain(store, sources),
     ...findPasswordProblems(store, sources.get('store'), password),
     ...(store.family === 'sqlite' ? [] : findTlsProblems(store, values, sources)),
-    ...(store.family === 'mysql' ? findNamelessProblems(store, values, sources.get('store'), spell) : []),
+    ...(store.family === 'mysql' || store.family === 'postgres'
+      ? findNamelessProblems(store, values, sources.get('store'), spell)
+      : []),
   ]
 }
 
@@ -276,7 +278,7 @@ function findTlsProblems({ scheme }: ServerTarget, values: Partial<StoreValues>,
   return contradictions.map((contradiction) => `${sources.get('storeTls')} is off, and ${contradiction}.`)
 }
 
-/** Refuses an address where TLS needs a name, because the MySQL driver checks a certificate only against a name. */
+/** Refuses an address where TLS needs a name, because the drivers check a certificate only against a name. */
 function findNamelessProblems(
   store: ServerTarget,
   { storeTls, storeTlsCa, storeTlsServerName }: Partial<StoreValues>,

@@ -1,6 +1,6 @@
 import { type TextSchema, trueOrFalse } from './schemas.ts'
 
-export type StoreFamily = 'sqlite' | 'mysql' | 'redis'
+export type StoreFamily = 'sqlite' | 'mysql' | 'postgres' | 'redis'
 /** `any` stands for both kinds of host. */
 export type HostKind = 'any' | 'server' | 'function'
 

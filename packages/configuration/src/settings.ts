@@ -13,7 +13,8 @@ import { declareSettings, type HostKind, type Settings, type ValuesOf } from './
 import { checkSigningKeyPath } from './signing-key-file.ts'
 import { parseStore } from './store-target.ts'
 
-const SERVERS = ['mysql', 'redis'] as const
+const SQL_SERVERS = ['mysql', 'postgres'] as const
+const SERVERS = [...SQL_SERVERS, 'redis'] as const
 const { wholeNumber: whole } = is
 const { retry } = ENGINE
 const HOUR_MS = 3_600_000
@@ -199,7 +200,7 @@ const TABLE = {
   storeTls: setting(
     is.orUnset(is.word('off', 'required')),
     'off, or required: only through TLS, to a server whose certificate holds; ' +
-      'default: mysql required beyond loopback, redis as its scheme says',
+      'default: mysql and postgres required beyond loopback, redis as its scheme says',
     '',
     SERVERS,
   ),
@@ -218,7 +219,7 @@ const TABLE = {
   storeFailover: setting(
     is.orUnset(is.word('none', 'lossless', 'lossy')),
     'what a failover of the database may lose: none (there is none), lossless or lossy; ' +
-      'default: mysql lossy, since it hides its replicas, redis as it is found',
+      'default: mysql lossy, since it hides its replicas, postgres and redis as they are found',
     '',
     SERVERS,
   ),
@@ -240,12 +241,12 @@ const TABLE = {
     'counterstep',
     ['redis'],
   ),
-  storeConnectionsMax: setting(whole(2, 1_000), 'connections to the store at once', 10, ['mysql']),
+  storeConnectionsMax: setting(whole(2, 1_000), 'connections to the store at once', 10, SQL_SERVERS),
   storeProxy: setting(
     is.word('auto', 'on', 'off'),
-    'on: a proxy lends the database’s connections, and no statement may pin one; auto: where the host is an RDS Proxy',
+    'on: a proxy lends the database’s connections (RDS Proxy, PgBouncer), and no statement may pin one; auto: where the host is an RDS Proxy',
     'auto',
-    ['mysql'],
+    SQL_SERVERS,
   ),
   storeConnectTimeoutMs: setting(whole(100, 600_000), 'limit of one attempt to connect', 2_000, SERVERS),
   processes: ofServer(

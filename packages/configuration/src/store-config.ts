@@ -84,7 +84,7 @@ function storeUse({ family, hosts }: ServerTarget, values: SharedValues) {
     keyPrefix: values.storeKeyPrefix,
     connectionsMax: values.storeConnectionsMax,
     /** It is true if the store is reached through a proxy that lends its connections. */
-    multiplexed: family === 'mysql' && isProxy,
+    multiplexed: family !== 'redis' && isProxy,
     connectTimeoutMs: values.storeConnectTimeoutMs,
     /** It bounds one statement or command. */
     timeoutMs: values.storeTimeoutMs,

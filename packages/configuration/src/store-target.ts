@@ -1,25 +1,35 @@
 import type { Parsed } from '@counterstep/branch-http/targets'
 
-export type ServerScheme = 'mysql' | 'mariadb' | 'redis' | 'rediss' | 'redis-cluster' | 'rediss-cluster'
+export type ServerScheme =
+  | 'mysql'
+  | 'mariadb'
+  | 'postgres'
+  | 'postgresql'
+  | 'redis'
+  | 'rediss'
+  | 'redis-cluster'
+  | 'rediss-cluster'
 
 /** Describes the store that `--store` names. An empty path means the default file in the data folder. */
 export type StoreTarget = { readonly family: 'sqlite'; readonly path: string } | ServerTarget
 
 export interface ServerTarget {
-  readonly family: 'mysql' | 'redis'
+  readonly family: 'mysql' | 'postgres' | 'redis'
   readonly scheme: ServerScheme
   readonly user: string
   /** It is undefined if the URL has none. The password may then come from its own variable or from a file. */
   readonly password: string | undefined
   /** It is host or host:port. Only a cluster may have several, joined by commas. */
   readonly hosts: string
-  /** MySQL has a name here and Redis a number. It is empty if the URL names none. */
+  /** MySQL and PostgreSQL have a name here and Redis a number. It is empty if the URL names none. */
   readonly database: string
 }
 
-const FAMILIES: Readonly<Record<ServerScheme, 'mysql' | 'redis'>> = {
+const FAMILIES: Readonly<Record<ServerScheme, ServerTarget['family']>> = {
   mysql: 'mysql',
   mariadb: 'mysql',
+  postgres: 'postgres',
+  postgresql: 'postgres',
   redis: 'redis',
   rediss: 'redis',
   'redis-cluster': 'redis',
@@ -52,7 +62,7 @@ export function isTlsScheme(scheme: ServerScheme): boolean {
   return scheme === 'rediss' || scheme === 'rediss-cluster'
 }
 
-/** Gives a Redis target the scheme that asks for TLS. MySQL has no such scheme. */
+/** Gives a Redis target the scheme that asks for TLS. No other server has such a scheme. */
 export function withTlsScheme(target: ServerTarget): ServerTarget {
   if (target.scheme === 'redis') return { ...target, scheme: 'rediss' }
   if (target.scheme === 'redis-cluster') return { ...target, scheme: 'rediss-cluster' }
@@ -93,7 +103,7 @@ function parseServer(scheme: ServerScheme, rest: string): Parsed<ServerTarget> {
   const target = { family: FAMILIES[scheme], scheme, ...known.value, hosts: authority, database }
   const problem =
     findHostsProblem(target) ??
-    (target.family === 'mysql' ? findMysqlProblem(target) : findRedisProblem(target, slash !== ''))
+    (target.family === 'redis' ? findRedisProblem(target, slash !== '') : findSqlProblem(target))
   return problem === undefined ? { value: target } : { problem }
 }
 
@@ -129,7 +139,7 @@ function findHostsProblem({ scheme, hosts }: ServerTarget): string | undefined {
   return undefined
 }
 
-function findMysqlProblem({ user, database }: ServerTarget): string | undefined {
+function findSqlProblem({ user, database }: ServerTarget): string | undefined {
   if (user === '') return 'names no user'
   if (!/^[\w$-]{1,64}$/.test(database)) {
     return 'must end in /DATABASE, a name of letters, digits, _, - and $'

@@ -178,7 +178,7 @@ describe('a variable of a function', () => {
   })
 
   const REFUSED = [
-    ['STORE', `postgres://u:${CANARY}@db/x`, 'mysql://, mariadb://'],
+    ['STORE', `oracle://u:${CANARY}@db/x`, 'mysql://, mariadb://'],
     ['STORE', `mysql://u:${CANARY}@db`, '/DATABASE'],
     ['STORE_CONNECTIONS_MAX', '1', 'from 2 to 1000'],
     ['STORE_PROXY', 'yes', 'one of auto, on, off'],

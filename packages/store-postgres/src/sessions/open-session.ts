@@ -1,8 +1,9 @@
 import { Socket } from 'node:net'
 import { type SessionTimeouts, SqlError } from '@counterstep/store-sql'
-import pg, { type ClientConfig } from 'pg'
+import type { ClientConfig } from 'pg'
 import { STATEMENTS } from '../generated/sql.ts'
 import { readServerFacts, type ServerFacts } from '../schema/server-facts.ts'
+import { loadDriver } from './load-driver.ts'
 import { toSqlError } from './server-errors.ts'
 import { getTypeParser, Session } from './session.ts'
 
@@ -28,6 +29,7 @@ export async function openSession(
 ): Promise<OpenedSession> {
   // The driver connects it. The session keeps it and can reset it.
   const socket = new Socket()
+  const { Client } = await loadDriver()
   // A pooler refuses settings of a session, since its sessions are shared. There the user's own settings count.
   const settings = multiplexed
     ? {}
@@ -37,7 +39,7 @@ export async function openSession(
         lock_timeout: lockWaitTimeoutMs,
         idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
       }
-  const client = new pg.Client({
+  const client = new Client({
     ...target,
     ...settings,
     stream: () => socket,
