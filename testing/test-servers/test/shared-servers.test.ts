@@ -11,11 +11,14 @@ for (const kind of ['mariadb', 'mysql'] as const) {
   })
 }
 
-describeOn('postgres', 'a shared server', (url) => {
-  it('A shared PostgreSQL lets its user in', async () => {
-    expect(await postgresVersion(parseAddress(url))).toMatch(/^\d+/)
+for (const kind of ['postgres', 'postgres18', 'pgbouncer'] as const) {
+  describeOn(kind, 'a shared server', (url) => {
+    it('A shared PostgreSQL lets its user in', async () => {
+      const version = await postgresVersion(parseAddress(url))
+      expect(version).toMatch(kind === 'postgres18' ? /^18\./ : /^\d+/)
+    })
   })
-})
+}
 
 function parseAddress(url: string) {
   const { hostname, port } = new URL(url)

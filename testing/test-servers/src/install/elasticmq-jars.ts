@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ServerMissingError } from '../errors.ts'
-import { exclusively } from '../processes/exclusively.ts'
+import { fillCacheFolder } from './fill-cache-folder.ts'
 import { findBinaries } from './find-binaries.ts'
 import { type Machine, NOT_ALLOWED, thisMachine } from './machine.ts'
 
@@ -29,9 +28,7 @@ export async function elasticmqProgram(
     if (!machine.mayInstall) throw new ServerMissingError(`no ElasticMQ here: ${NOT_ALLOWED}`, true)
     const compiler = await need('javac', searchPath)
     const maven = await need('mvn', searchPath)
-    await exclusively(`download of ${folder}`, async () => {
-      if (!existsSync(folder)) await fetchInto(folder, { compiler, maven, machine })
-    })
+    await fillCacheFolder(folder, (partial) => fetchInto(partial, { compiler, maven, machine }))
   }
   return { command: java, classPath: `${folder}:${join(folder, 'dependency', '*')}` }
 }
@@ -59,32 +56,16 @@ interface Toolchain {
   readonly machine: Machine
 }
 
-async function fetchInto(folder: string, { compiler, maven, machine }: Toolchain): Promise<void> {
-  await removePartial(folder)
-  const partial = await mkdtemp(`${folder}.partial-`)
-  try {
-    machine.tell('downloading ElasticMQ from Maven Central (36 MB, once)')
-    await step(machine, maven, [
-      ...['--quiet', '--batch-mode', '--file', join(SOURCES, 'pom.xml'), `-Delasticmq.out=${partial}`],
-      'dependency:copy-dependencies',
-    ])
-    const classPath = join(partial, 'dependency', '*')
-    await step(machine, compiler, ['-cp', classPath, '-d', partial, join(SOURCES, 'Main.java')])
-    await rename(partial, folder)
-    machine.tell('ElasticMQ is there')
-  } finally {
-    await rm(partial, { recursive: true, force: true })
-  }
-}
-
-/** Removes what a killed run has left. Under the lock no other process writes to it. */
-async function removePartial(folder: string): Promise<void> {
-  const parent = join(folder, '../..')
-  await mkdir(parent, { recursive: true })
-  for (const name of await readdir(parent)) {
-    const path = join(parent, name)
-    if (path.startsWith(`${folder}.partial-`)) await rm(path, { recursive: true, force: true })
-  }
+async function fetchInto(folder: string, { compiler, maven, machine }: Toolchain): Promise<string> {
+  machine.tell('downloading ElasticMQ from Maven Central (36 MB, once)')
+  await step(machine, maven, [
+    ...['--quiet', '--batch-mode', '--file', join(SOURCES, 'pom.xml'), `-Delasticmq.out=${folder}`],
+    'dependency:copy-dependencies',
+  ])
+  const classPath = join(folder, 'dependency', '*')
+  await step(machine, compiler, ['-cp', classPath, '-d', folder, join(SOURCES, 'Main.java')])
+  machine.tell('ElasticMQ is there')
+  return folder
 }
 
 async function step(machine: Machine, command: string, args: readonly string[]): Promise<void> {

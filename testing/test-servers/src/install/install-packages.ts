@@ -13,6 +13,7 @@ export type DebianPackage =
   | 'make'
   | 'mariadb-server'
   | 'nginx'
+  | 'pgbouncer'
   | 'postgresql'
   | 'prometheus'
   | 'python3'

@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ServerMissingError } from '../errors.ts'
-import { exclusively } from '../processes/exclusively.ts'
 import { readIdentity, type SqlProgram } from '../servers/sql-program.ts'
 import { findDebianArchive } from './apt-sources.ts'
+import { fillCacheFolder } from './fill-cache-folder.ts'
 import { isSystem, type Machine, NOT_ALLOWED, thisMachine } from './machine.ts'
 import { unpackMysql } from './unpack-mysql.ts'
 
@@ -36,9 +35,7 @@ export async function mysqlNine(
   if (!existsSync(root)) {
     if (!machine.mayInstall) throw missing(NOT_ALLOWED, 'excused')
     const source = writeSource(machine)
-    await exclusively(`download of ${root}`, async () => {
-      if (!existsSync(root)) await download(root, source, machine)
-    })
+    await fillCacheFolder(root, (partial) => download(partial, source, machine))
   }
   const runnable = runnableIn(root, place)
   const identity = await readIdentity(runnable, machine.run)
@@ -58,24 +55,13 @@ function writeSource(machine: Machine): string {
   return `deb [signed-by=${machine.debianKeys}] ${archive} sid main`
 }
 
-async function download(root: string, source: string, machine: Machine): Promise<void> {
-  const parent = join(root, '../..')
-  await mkdir(parent, { recursive: true })
-  for (const name of await readdir(parent)) {
-    // Under the lock no other process writes to what a killed run has left.
-    if (name.startsWith('mysql-9.partial-')) await rm(join(parent, name), { recursive: true, force: true })
-  }
-  const folder = await mkdtemp(`${root}.partial-`)
-  try {
-    const startedAt = Date.now()
-    machine.tell('downloading MySQL 9 from Debian unstable (60 MB, once)')
-    const failure = await unpackMysql(folder, source, machine)
-    if (failure !== undefined) throw missing(failure, 'not excused')
-    await rename(join(folder, 'root'), root)
-    machine.tell(`MySQL 9 is unpacked after ${Math.round((Date.now() - startedAt) / 1000)} s`)
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
+async function download(folder: string, source: string, machine: Machine): Promise<string> {
+  const startedAt = Date.now()
+  machine.tell('downloading MySQL 9 from Debian unstable (60 MB, once)')
+  const failure = await unpackMysql(folder, source, machine)
+  if (failure !== undefined) throw missing(failure, 'not excused')
+  machine.tell(`MySQL 9 is unpacked after ${Math.round((Date.now() - startedAt) / 1000)} s`)
+  return join(folder, 'root')
 }
 
 /** Starts the program by its own loader, so that it does not use the system's libraries, which may be older. */

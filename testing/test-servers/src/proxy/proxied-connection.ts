@@ -20,6 +20,7 @@ export interface ProxyCounts {
   cut: number
   /** Counts the bytes that were lost in a black hole. */
   swallowedBytes: number
+  /** Counts the answers that were lost, also those that would still have come. */
   answersDropped: number
   requestsDropped: number
 }
@@ -79,13 +80,14 @@ export class ProxiedConnection {
       this.#swallow(chunk)
       return
     }
-    const fault = this.#fault ?? this.#state.faults.take(chunk)
+    const fault = this.#fault ?? this.#state.faults.take(chunk, this)
     if (fault?.loses === 'request') {
       this.#loseRequest(fault)
       return
     }
     this.#fault = fault
     this.#toServer.send(chunk)
+    if (fault?.loses === 'connection') this.#loseAnswer(fault)
   }
 
   #fromServer(chunk: Buffer): void {

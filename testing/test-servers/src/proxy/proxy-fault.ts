@@ -8,8 +8,17 @@ export interface ProxyFault {
   cancel(): void
 }
 
-/** The lost part is the request, which the server then never gets, or only its answer. */
-export type LostPart = 'request' | 'answer'
+/**
+ * Tells whether these bytes of a client, which came in one read, are the awaited request. A trigger that has to know what
+ * came before finds it by the `connection`, which is one object for each connection.
+ */
+export type RequestTrigger = (chunk: Buffer, connection: object) => boolean
+
+/**
+ * The lost part is the request, which the server then never gets, or only its answer, or the connection of the client while
+ * there may be no answer yet.
+ */
+export type LostPart = 'request' | 'answer' | 'connection'
 
 /** A fault that has found its request. */
 export interface TakenFault {
@@ -22,7 +31,7 @@ export interface TakenFault {
 export class ProxyFaults {
   readonly #armed = new Set<ArmedFault>()
 
-  arm(loses: LostPart, matches: (chunk: Buffer) => boolean, times: number): ProxyFault {
+  arm(loses: LostPart, matches: RequestTrigger, times: number): ProxyFault {
     const fault = new ArmedFault(loses, matches, times)
     this.#armed.add(fault)
     return {
@@ -33,9 +42,9 @@ export class ProxyFaults {
   }
 
   /** Takes the first fault that matches these bytes of a client. */
-  take(chunk: Buffer): TakenFault | undefined {
+  take(chunk: Buffer, connection: object): TakenFault | undefined {
     for (const fault of this.#armed) {
-      if (!fault.matches(chunk)) continue
+      if (!fault.matches(chunk, connection)) continue
       fault.timesLeft -= 1
       if (fault.timesLeft <= 0) this.#armed.delete(fault)
       return fault
@@ -46,13 +55,13 @@ export class ProxyFaults {
 
 class ArmedFault implements TakenFault {
   readonly loses: LostPart
-  readonly matches: (chunk: Buffer) => boolean
+  readonly matches: RequestTrigger
   readonly bitten: Promise<void>
   timesLeft: number
   bites = 0
   #tellBitten: () => void = () => undefined
 
-  constructor(loses: LostPart, matches: (chunk: Buffer) => boolean, times: number) {
+  constructor(loses: LostPart, matches: RequestTrigger, times: number) {
     this.loses = loses
     this.matches = matches
     this.timesLeft = times

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { freePort } from '../free-port.ts'
 import { ProxiedConnection, type ProxyCounts, type ProxyState } from './proxied-connection.ts'
-import { type ProxyFault, ProxyFaults } from './proxy-fault.ts'
+import { type ProxyFault, ProxyFaults, type RequestTrigger } from './proxy-fault.ts'
 import type { Address } from './tcp-answer.ts'
 
 /** A network between a client and a server that fails on demand. At the start it works. */
@@ -36,9 +36,15 @@ export interface TcpProxy {
    * the client's connection. The callback `matches` gets the bytes of one read: one packet of a MySQL client, or one or more
    * commands of a Redis client.
    */
-  dropAnswerWhen(matches: (chunk: Buffer) => boolean, times?: number): ProxyFault
+  dropAnswerWhen(matches: RequestTrigger, times?: number): ProxyFault
+  /**
+   * Passes on the next matching bytes of a client and resets its connection at once, while the server may still be at work.
+   * The server gets the end of the connection after the request, and a database carries out what it has got. A pooler that
+   * still waits for a server connection may forget it.
+   */
+  cutAfter(matches: RequestTrigger, times?: number): ProxyFault
   /** Drops the next matching bytes of a client and resets the connection, so that the server never gets them. */
-  cutBefore(matches: (chunk: Buffer) => boolean, times?: number): ProxyFault
+  cutBefore(matches: RequestTrigger, times?: number): ProxyFault
 
   /** Resets all open connections and stops listening. */
   close(): Promise<void>
@@ -78,6 +84,7 @@ export async function startTcpProxy(target: Address): Promise<TcpProxy> {
       isRefusing = false
     },
     dropAnswerWhen: (matches, times = 1) => state.faults.arm('answer', matches, times),
+    cutAfter: (matches, times = 1) => state.faults.arm('connection', matches, times),
     cutBefore: (matches, times = 1) => state.faults.arm('request', matches, times),
     async close() {
       const closed = once(server, 'close')

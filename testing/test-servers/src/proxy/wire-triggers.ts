@@ -1,3 +1,6 @@
+import { PostgresRequests } from './postgres-requests.ts'
+import type { RequestTrigger } from './proxy-fault.ts'
+
 /** These functions recognise one kind of request in the bytes of a client, so that a proxy can hit only that kind. */
 
 const MYSQL_HEADER_BYTES = 4
@@ -26,4 +29,31 @@ export function isRedisScript(chunk: Buffer): boolean {
 export function isHttpPost(chunk: Buffer, path: string): boolean {
   const head = `POST ${path}`
   return chunk.toString('latin1', 0, head.length) === head
+}
+
+/**
+ * Makes a trigger of a proxy before a PostgreSQL or a pooler. It fires when a client has sent all of a request that carries
+ * out such a statement: a simple query, or an Execute with its Sync. `isWanted` gets the text of the statement, and for a
+ * simple query all statements in it. A statement that got its name before the fault was set is not recognised.
+ */
+export function matchPostgres(isWanted: (sql: string) => boolean): RequestTrigger {
+  const clients = new WeakMap<object, PostgresRequests>()
+  return (chunk, connection) => {
+    const requests = clients.get(connection) ?? new PostgresRequests()
+    clients.set(connection, requests)
+    return requests.take(chunk).some(isWanted)
+  }
+}
+
+/** Recognises statements that end with a COMMIT. */
+export function isPostgresCommit(sql: string): boolean {
+  return /(^|;)\s*COMMIT\s*;?\s*$/i.test(sql)
+}
+
+/** A statement begins at the start, behind another one or a comment, and within or behind a WITH. */
+const WRITE = /(^|[;()]|\*\/)\s*(INSERT\s+INTO|UPDATE|DELETE\s+FROM|MERGE\s+INTO)\b/i
+
+/** Recognises statements of which at least one changes rows by itself. It does not know what a function does that is called. */
+export function isPostgresWrite(sql: string): boolean {
+  return WRITE.test(sql)
 }

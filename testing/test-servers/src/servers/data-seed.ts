@@ -1,7 +1,7 @@
-import { constants, existsSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { exclusively } from '../processes/exclusively.ts'
+import { constants } from 'node:fs'
+import { cp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fillCacheFolder } from '../install/fill-cache-folder.ts'
 
 /** Makes the empty data folder of one version of a server. */
 export interface DataSeed {
@@ -18,36 +18,11 @@ export interface DataSeed {
 export async function copyDataSeed(made: DataSeed, cacheFolder: string, target: string): Promise<void> {
   const name = `${made.name}-${process.arch}`.replaceAll(/[^\w.-]/g, '_')
   const seed = join(cacheFolder, 'data', name)
-  if (!existsSync(seed)) {
-    await exclusively(`data folder of ${name}`, async () => {
-      if (!existsSync(seed)) await makeSeed(made, seed)
-    })
-  }
+  await fillCacheFolder(seed, async (partial) => {
+    await made.fill(partial)
+    return join(partial, 'data')
+  })
   await cp(seed, target, { recursive: true, mode: constants.COPYFILE_FICLONE })
   // This file identifies the server, and each copy makes its own.
   await rm(join(target, 'auto.cnf'), { force: true })
-}
-
-async function makeSeed(made: DataSeed, seed: string): Promise<void> {
-  await mkdir(dirname(seed), { recursive: true })
-  // Only under a lock, which Linux has, does no other process write to what a killed run has left.
-  if (process.platform === 'linux') await removeSiblings(`${seed}.partial-`)
-  const folder = await mkdtemp(`${seed}.partial-`)
-  try {
-    await made.fill(folder)
-    await rename(join(folder, 'data'), seed)
-  } catch (error: unknown) {
-    // Without a lock another process may have been first.
-    if (!existsSync(seed)) throw error
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-}
-
-async function removeSiblings(prefix: string): Promise<void> {
-  const folder = dirname(prefix)
-  for (const name of await readdir(folder)) {
-    const path = join(folder, name)
-    if (path.startsWith(prefix)) await rm(path, { recursive: true, force: true })
-  }
 }

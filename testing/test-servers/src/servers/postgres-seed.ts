@@ -6,7 +6,7 @@ import type { DataSeed } from './data-seed.ts'
 import type { PostgresProgram } from './postgres-program.ts'
 import { findUnprivilegedUser, type ServerUser } from './server-user.ts'
 
-/** Makes an empty data folder. Its server asks for no password, because it listens on loopback and is for tests alone. */
+/** Makes an empty data folder. Its superuser has no password, because its server listens on loopback and is for tests alone. */
 export function postgresSeed({ initdb, version }: PostgresProgram): DataSeed {
   return {
     name: `postgres-${version}`,

@@ -1,10 +1,11 @@
-import { rm } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readEnvironment } from '../environment.ts'
 import { freePort } from '../free-port.ts'
 import { keptFolder } from '../processes/kept-process.ts'
 import { postgresVersion } from '../proxy/postgres-answer.ts'
 import { copyDataSeed } from './data-seed.ts'
+import { LOGIN_RULES } from './login-rules.ts'
 import type { PostgresProgram } from './postgres-program.ts'
 import { giveTo, postgresSeed } from './postgres-seed.ts'
 import { readMessage } from './read-message.ts'
@@ -14,7 +15,7 @@ import { findUnprivilegedUser } from './server-user.ts'
 export interface PostgresServer extends ServerProcess {
   readonly version: string
   readonly port: number
-  /** The URL postgres://postgres@127.0.0.1:PORT/postgres, without a password. */
+  /** The superuser's URL postgres://postgres@127.0.0.1:PORT/postgres, without a password. Other users need theirs. */
   readonly url: string
 }
 
@@ -55,6 +56,8 @@ async function startIn(
   const data = join(folder, 'data')
   await copyDataSeed(postgresSeed(program), readEnvironment().cacheFolder, data)
   if (user !== undefined) await giveTo(user, data)
+  const rules = join(folder, 'login-rules')
+  await writeFile(rules, LOGIN_RULES)
   const port = await freePort()
   let { version } = program
   const server = await startServerProcess({
@@ -63,6 +66,7 @@ async function startIn(
     command: program.command,
     args: [
       ...['-D', data],
+      `--hba_file=${rules}`,
       `--port=${port}`,
       '--listen_addresses=127.0.0.1',
       // A Unix socket is not needed, and its path may be too long for the system.

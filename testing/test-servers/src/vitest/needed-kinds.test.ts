@@ -36,6 +36,11 @@ for (const [title, files, kinds] of [
     ['mariadb', 'mysql', 'redis', 'redis-cluster', 'postgres'],
   ],
   [
+    'The tests of the servers need every kind',
+    ['/r/testing/test-servers/test/a.test.ts'],
+    ['mariadb', 'mysql', 'redis', 'redis-cluster', 'postgres', 'postgres18', 'pgbouncer', 'elasticmq'],
+  ],
+  [
     'The emulator of Lambda needs a queue',
     ['/r/testing/lambda-emulator/test/servers/a.test.ts'],
     ['elasticmq'],

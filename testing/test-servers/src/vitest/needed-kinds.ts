@@ -1,7 +1,7 @@
 import type { ServerKind } from './offers.ts'
 
 const DATABASES: readonly ServerKind[] = ['mariadb', 'mysql', 'redis', 'redis-cluster', 'postgres']
-const ALL: readonly ServerKind[] = [...DATABASES, 'elasticmq']
+const ALL: readonly ServerKind[] = [...DATABASES, 'postgres18', 'pgbouncer', 'elasticmq']
 
 /** The first entry that a path contains decides. */
 export const KINDS_OF_PATH: readonly (readonly [string, readonly ServerKind[]])[] = [

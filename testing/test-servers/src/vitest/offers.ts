@@ -1,4 +1,14 @@
-export type ServerKind = 'mariadb' | 'mysql' | 'redis' | 'redis-cluster' | 'postgres' | 'elasticmq'
+export type ServerKind =
+  | 'mariadb'
+  | 'mysql'
+  | 'redis'
+  | 'redis-cluster'
+  /** The machine's PostgreSQL, or the one that the environment names. */
+  | 'postgres'
+  | 'postgres18'
+  /** A pooler of transactions before a PostgreSQL. */
+  | 'pgbouncer'
+  | 'elasticmq'
 
 /** The servers of one kind that the run has. */
 export interface Offer {

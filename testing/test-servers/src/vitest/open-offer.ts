@@ -3,7 +3,9 @@ import { ServerMissingError } from '../errors.ts'
 import { findElasticmq, startElasticmq } from '../servers/elasticmq.ts'
 import { findMariadb, startMariadb } from '../servers/mariadb.ts'
 import { findMysql, startMysql } from '../servers/mysql.ts'
+import { findPgbouncer, startPgbouncer } from '../servers/pgbouncer.ts'
 import { findPostgres, startPostgres } from '../servers/postgres.ts'
+import { findPostgres18, startPostgres18 } from '../servers/postgres18.ts'
 import { findRedis, startRedis } from '../servers/redis.ts'
 import { startRedisCluster } from '../servers/redis-cluster.ts'
 import type { Missing, Offer, ServerKind } from './offers.ts'
@@ -26,7 +28,9 @@ const SOURCES: Readonly<Record<ServerKind, Source>> = {
   mariadb: { find: () => findMariadb(), start: startMariadb },
   mysql: { find: findMysql, start: () => startMysql({ settings: SHARED_MYSQL }) },
   redis: { find: findRedisOnce, start: startRedis },
-  postgres: { find: () => findPostgres(), start: startPostgres },
+  postgres: { find: findPostgresOnce, start: startPostgres },
+  postgres18: { find: findPostgres18, start: startPostgres18 },
+  pgbouncer: { find: findPooled, start: startPgbouncer },
   elasticmq: { find: findElasticmq, start: startElasticmq },
   'redis-cluster': { find: findRedisOnce, start: startRedisCluster },
 }
@@ -44,6 +48,20 @@ let redisFound: Promise<string> | undefined
 function findRedisOnce(): Promise<string> {
   redisFound ??= findRedis()
   return redisFound
+}
+
+let postgresFound: ReturnType<typeof findPostgres> | undefined
+
+/** Two kinds need the machine's PostgreSQL. */
+function findPostgresOnce(): ReturnType<typeof findPostgres> {
+  postgresFound ??= findPostgres()
+  return postgresFound
+}
+
+/** Finds the pooler and the server behind it, one after the other, since each may have to be installed. */
+async function findPooled(): Promise<void> {
+  await findPostgresOnce()
+  await findPgbouncer()
 }
 
 /** Finds out whether a test can start servers of this kind. */
