@@ -93,18 +93,18 @@ export async function openPostgresStore({
   }
 }
 
-/** Makes or changes the tables for `counterstep migrate`. The user needs the right to do so. */
+/**
+ * Makes or changes the tables for `counterstep migrate`. The user needs the right to do so. It sets nothing in a session, so it works
+ * through a pooler too.
+ */
 export async function migratePostgres({
   url,
   tls,
-  multiplexed = false,
   ...limits
-}: PostgresConnection): Promise<MigrationReport> {
-  const settings = { connectionsMax: CONNECTIONS_MIN, onEvent: ignoreEvent, multiplexed }
-  const sessions = new StoreSessions(toConnectionTarget(url, tls), {
-    ...toSessionTimeouts(limits),
-    ...settings,
-  })
+}: Omit<PostgresConnection, 'multiplexed'>): Promise<MigrationReport> {
+  const timeouts = toSessionTimeouts(limits)
+  const settings = { ...timeouts, connectionsMax: CONNECTIONS_MIN, onEvent: ignoreEvent, multiplexed: true }
+  const sessions = new StoreSessions(toConnectionTarget(url, tls), settings)
   try {
     return await sessions.read(async (session) => {
       refuseUnsupported(sessions.server)

@@ -11,6 +11,11 @@ for (const [title, files, kinds] of [
     ['mariadb', 'mysql'],
   ],
   [
+    'The tests of the PostgreSQL store need an older and a newer server and a pooler',
+    ['/r/packages/store-postgres/test/a.test.ts'],
+    ['postgres', 'postgres18', 'pgbouncer'],
+  ],
+  [
     'The tests of the Redis store need other servers',
     ['/r/packages/store-redis/test/a.test.ts'],
     ['redis', 'redis-cluster'],

@@ -6,7 +6,7 @@ const ALL: readonly ServerKind[] = [...DATABASES, 'postgres18', 'pgbouncer', 'el
 /** The first entry that a path contains decides. */
 export const KINDS_OF_PATH: readonly (readonly [string, readonly ServerKind[]])[] = [
   ['/packages/store-mysql/', ['mariadb', 'mysql']],
-  ['/packages/store-postgres/', ['postgres']],
+  ['/packages/store-postgres/', ['postgres', 'postgres18', 'pgbouncer']],
   ['/packages/store-redis/', ['redis', 'redis-cluster']],
   ['/testing/test-servers/test/shared-redis.', ['redis', 'redis-cluster']],
   ['/testing/lambda-emulator/', ['elasticmq']],
