@@ -1,3 +1,3 @@
-import { writeGeneratedSql } from '../store-sql/embed-sql.ts'
+import { writeGeneratedSql } from '@counterstep/store-sql/embed'
 
 writeGeneratedSql(import.meta.dirname)

@@ -11,7 +11,7 @@ export interface TlsOptions {
 export type TlsChoice = 'off' | 'required' | TlsOptions
 
 export interface UrlRules {
-  /** With the colon. The first stands in the errors. */
+  /** Each ends in its colon. The first stands in the errors. */
   readonly protocols: readonly string[]
   readonly defaultPort: number
 }

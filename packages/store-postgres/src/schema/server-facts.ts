@@ -24,7 +24,7 @@ export interface Durability {
   readonly because: string
 }
 
-/** As `server_version_num` counts. */
+/** It counts like `server_version_num`. */
 const VERSION_MIN = 130_000
 const VERSIONS_PER_MAJOR = 10_000
 /** An asynchronous commit is on the disk after three times the WAL writer's delay, at the latest. */
