@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { posix } from 'node:path'
 import { readImports } from '../../../testing/repository/syntax.ts'
 
-/** The larger of the two packages has 0.95 MB of the console in it. The rest is code, twice for the command, declarations and pages. */
-export const UNPACKED_BYTES_MAX = 4_400_000
+/** The larger of the two packages has 0.83 MB of the console in it. The rest is code, twice for the command, declarations and pages. */
+export const UNPACKED_BYTES_MAX = 4_600_000
 
 /** Eight capitals or digits end the name of a part of the command's bundle. */
 const FILES_ALLOWED =
