@@ -1,14 +1,14 @@
 import type { BranchAnswer, BranchCall, BranchCaller, OriginLoad } from '@counterstep/core'
 import { Attempt, type AttemptOptions } from './attempt.ts'
 import { type CallerOptions, checkOptions, type HttpBranchCallerOptions } from './caller-options.ts'
-import { type AnyAttempt, type CallerOrigins, createCallerOrigins } from './caller-origins.ts'
+import { type CallerOrigins, createCallerOrigins } from './caller-origins.ts'
 import { CheckedPayloads } from './checked-payloads.ts'
 import { assertConnectorGivesSocket } from './connector-socket.ts'
 import { type ErrorWord, toErrorWord } from './error-word.ts'
-import type { Origin } from './origin.ts'
 import { PackedRoom } from './packed-room.ts'
 import { createPoolFactory } from './pool-factory.ts'
-import { type Target, TargetCache } from './target-cache.ts'
+import { type ParsedUrl, toParsedUrl } from './request-line.ts'
+import { TargetCache, useOrigin } from './target-cache.ts'
 
 /**
  * Makes the branch caller. It speaks HTTP/1.1 by undici over connections that are kept, with one call at a time on
@@ -29,7 +29,7 @@ export function createHttpBranchCaller(options: CallerOptions, shared: CallerOri
 
 class HttpBranchCaller implements BranchCaller {
   readonly #wheel: CallerOrigins['wheel']
-  readonly #targets: TargetCache
+  readonly #targets: TargetCache<ParsedUrl>
   readonly #origins: CallerOrigins['origins']
   readonly #keepsExcerpts: boolean
   readonly #attempts: AttemptOptions
@@ -49,7 +49,7 @@ class HttpBranchCaller implements BranchCaller {
     this.#targets = new TargetCache(
       limits.targetsMax,
       (url) => targets.resolve(url),
-      (url) => targets.isWhole?.(url) ?? false,
+      (url, text) => toParsedUrl(url, targets.isWhole?.(text) ?? false),
     )
   }
 
@@ -84,7 +84,7 @@ class HttpBranchCaller implements BranchCaller {
       return
     }
     const now = performance.now()
-    const origin = this.#useOrigin(target, now)
+    const origin = useOrigin(target, this.#origins, now)
     if (origin === undefined) {
       resolve(answerUnsent('busy'))
       return
@@ -92,16 +92,6 @@ class HttpBranchCaller implements BranchCaller {
     const attempt = new Attempt(call, target, this.#attempts, resolve)
     this.#wheel.add(attempt, now, call.timeoutMs)
     origin.start(attempt)
-  }
-
-  #useOrigin(target: Target, now: number): Origin<AnyAttempt> | undefined {
-    let origin = target.origin
-    if (origin === undefined || origin.isClosed) {
-      origin = this.#origins.get(target.originKey, now)
-      target.origin = origin
-    }
-    if (origin !== undefined) origin.usedAt = now
-    return origin
   }
 }
 

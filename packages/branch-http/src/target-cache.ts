@@ -1,12 +1,27 @@
-import type { AnyAttempt } from './caller-origins.ts'
+import type { AnyAttempt, CallerOrigins } from './caller-origins.ts'
 import type { ErrorWord } from './error-word.ts'
 import type { Origin } from './origin.ts'
-import { type ParsedUrl, toParsedUrl } from './request-line.ts'
 import type { TargetPolicy } from './targets/target-policy.ts'
 
-/** Holds a parsed URL and the origin that last served it, which may have been closed since. */
-export interface Target extends ParsedUrl {
-  origin: Origin<AnyAttempt> | undefined
+/** Holds the parts of a URL that calls need, and the origin that last served it, which may have been closed since. */
+export type Target<Parsed> = Parsed & { origin: Origin<AnyAttempt> | undefined }
+
+/**
+ * Finds the origin of a target for a call that begins, and keeps it in the target for the next one. Returns undefined while there is no
+ * room for it.
+ */
+export function useOrigin(
+  target: Target<{ readonly originKey: string }>,
+  origins: CallerOrigins['origins'],
+  now: number,
+): Origin<AnyAttempt> | undefined {
+  let origin = target.origin
+  if (origin === undefined || origin.isClosed) {
+    origin = origins.get(target.originKey, now)
+    target.origin = origin
+  }
+  if (origin !== undefined) origin.usedAt = now
+  return origin
 }
 
 type UncalledWord = Extract<ErrorWord, 'bad-url' | 'denied-target'>
@@ -15,18 +30,22 @@ type UncalledWord = Extract<ErrorWord, 'bad-url' | 'denied-target'>
  * Holds the URLs that were called last, at least `targetsMax` and at most twice as many. They are in two generations and
  * not in a list in the order of their use, because a URL of the young generation is then found without moving anything.
  */
-export class TargetCache {
+export class TargetCache<Parsed extends object> {
   readonly #targetsMax: number
   readonly #resolve: TargetPolicy['resolve']
-  #young = new Map<string, Target>()
-  #old = new Map<string, Target>()
+  readonly #parse: (url: URL, text: string) => Parsed
+  #young = new Map<string, Target<Parsed>>()
+  #old = new Map<string, Target<Parsed>>()
 
-  readonly #isWhole: (url: string) => boolean
-
-  constructor(targetsMax: number, resolve: TargetPolicy['resolve'], isWhole = (_url: string) => false) {
+  /** `parse` is given a URL and the text that was resolved to it. */
+  constructor(
+    targetsMax: number,
+    resolve: TargetPolicy['resolve'],
+    parse: (url: URL, text: string) => Parsed,
+  ) {
     this.#targetsMax = targetsMax
     this.#resolve = resolve
-    this.#isWhole = isWhole
+    this.#parse = parse
   }
 
   get size(): number {
@@ -34,11 +53,11 @@ export class TargetCache {
   }
 
   /** Returns the reason for a URL that must not be called. Such URLs are not kept. */
-  get(url: string): Target | UncalledWord {
+  get(url: string): Target<Parsed> | UncalledWord {
     return this.#young.get(url) ?? this.#admit(url)
   }
 
-  #admit(url: string): Target | UncalledWord {
+  #admit(url: string): Target<Parsed> | UncalledWord {
     const target = this.#old.get(url) ?? this.#findTarget(url)
     if (typeof target === 'string') return target
     if (this.#young.size >= this.#targetsMax) {
@@ -49,9 +68,9 @@ export class TargetCache {
     return target
   }
 
-  #findTarget(text: string): Target | UncalledWord {
+  #findTarget(text: string): Target<Parsed> | UncalledWord {
     const url = this.#resolve(text)
-    if (url instanceof URL) return { ...toParsedUrl(url, this.#isWhole(text)), origin: undefined }
+    if (url instanceof URL) return { ...this.#parse(url, text), origin: undefined }
     return url.code === 'SAGA_URL_INVALID' ? 'bad-url' : 'denied-target'
   }
 }

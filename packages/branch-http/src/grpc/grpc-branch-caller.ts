@@ -4,7 +4,9 @@ import type { CallerOrigins } from '../caller-origins.ts'
 import { type ErrorWord, toErrorWord } from '../error-word.ts'
 import { guardLookup } from '../guarded-connector.ts'
 import { shareLookup } from '../shared-lookup.ts'
+import { TargetCache, useOrigin } from '../target-cache.ts'
 import { toOrigin } from '../targets/target-url.ts'
+import type { Destination } from './call-metadata.ts'
 import { connectChecked } from './checked-socket.ts'
 import { type AnswerBounds, GrpcAttempt } from './grpc-attempt.ts'
 import { GrpcConnections } from './grpc-connections.ts'
@@ -17,6 +19,7 @@ export class GrpcBranchCaller implements BranchCaller {
   readonly #options: CallerOptions
   readonly #wheel: CallerOrigins['wheel']
   readonly #origins: CallerOrigins['origins']
+  readonly #targets: TargetCache<GrpcDestination>
   readonly #bounds: AnswerBounds
   #isClosed = false
 
@@ -24,6 +27,11 @@ export class GrpcBranchCaller implements BranchCaller {
     this.#options = options
     this.#wheel = wheel
     this.#origins = origins
+    this.#targets = new TargetCache(
+      options.targetsMax,
+      (url) => options.targets.resolve(url),
+      toGrpcDestination,
+    )
     this.#bounds = {
       answerBytesMax: options.answerBodyBytesMax,
       headerBytesMax: options.answerHeaderBytesMax,
@@ -51,31 +59,37 @@ export class GrpcBranchCaller implements BranchCaller {
   }
 
   #start(call: BranchCall, resolve: (answer: BranchAnswer) => void): void {
-    const { targets, proxyUrl, answerExcerpts } = this.#options
-    const url = targets.resolve(call.url)
+    const { proxyUrl, answerExcerpts } = this.#options
+    const target = this.#targets.get(call.url)
     const now = performance.now()
     if (this.#isClosed) {
       resolve(answerUnsent('closed'))
-    } else if (!(url instanceof URL)) {
-      resolve(answerUnsent(url.code === 'SAGA_URL_INVALID' ? 'bad-url' : 'denied-target'))
+    } else if (typeof target === 'string') {
+      resolve(answerUnsent(target))
     } else if (proxyUrl !== undefined) {
       // A call must not go around the proxy, and no tunnel is made for it yet.
       resolve(answerUnsent('denied-target'))
     } else {
-      const origin = this.#origins.get(toOrigin(url), now)
+      const origin = useOrigin(target, this.#origins, now)
       if (origin === undefined) {
         resolve(answerUnsent('busy'))
         return
       }
-      origin.usedAt = now
-      const scheme = url.protocol === 'grpcs:' ? 'https' : 'http'
-      const destination = { scheme, authority: url.host, path: url.pathname } as const
       const finish = answerExcerpts ? resolve : ({ excerpt: _, ...answer }: BranchAnswer) => resolve(answer)
-      const attempt = new GrpcAttempt(call, destination, this.#bounds, finish)
+      const attempt = new GrpcAttempt(call, target, this.#bounds, finish)
       this.#wheel.add(attempt, now, call.timeoutMs)
       origin.start(attempt)
     }
   }
+}
+
+interface GrpcDestination extends Destination {
+  readonly originKey: string
+}
+
+function toGrpcDestination(url: URL): GrpcDestination {
+  const scheme = url.protocol === 'grpcs:' ? 'https' : 'http'
+  return { originKey: toOrigin(url), scheme, authority: url.host, path: url.pathname }
 }
 
 export function createConnectionsFactory(options: CallerOptions): (originKey: string) => GrpcConnections {

@@ -31,7 +31,7 @@ export interface TargetPolicy {
 export interface RuledTargetPolicy extends TargetPolicy {
   /**
    * Returns the URL to store for a branch over gRPC that is written as `HOST:PORT/PACKAGE.SERVICE/METHOD`: `grpc://…`, or
-   * `grpcs://…` where only TLS is allowed.
+   * `grpcs://…` where only TLS is allowed. It remembers URLs that it has checked.
    */
   checkGrpc(target: string): string | Refusal
 }
@@ -63,6 +63,8 @@ class RuledPolicy implements RuledTargetPolicy {
   readonly #origins: readonly Exclude<AllowedOrigin, AddressRange>[]
   readonly #ranges: readonly AddressRange[]
   readonly #good = new Set<string>()
+  /** These are as they are stored. None of them may be called over HTTP. */
+  readonly #goodGrpc = new Set<string>()
 
   constructor(rules: TargetRules, classify: (address: string) => AddressClass) {
     this.#rules = rules
@@ -77,16 +79,21 @@ class RuledPolicy implements RuledTargetPolicy {
     if (isGrpcUrl(url)) return refuseInvalid('must be an absolute http or https URL, or SERVICE:/PATH')
     const resolved = this.isWhole(url) ? NO_SERVICE : (refuseNotation(url) ?? this.resolve(url))
     if (!(resolved instanceof URL)) return resolved
-    if (this.#good.size >= REMEMBERED_MAX) this.#good.clear()
-    this.#good.add(url)
+    remember(this.#good, url)
     return undefined
   }
 
   checkGrpc(target: string): string | Refusal {
-    const open = this.resolve(`grpc://${target}`)
-    if (open instanceof URL) return open.href
-    const secure = this.resolve(`grpcs://${target}`)
-    return secure instanceof URL ? secure.href : open
+    const [open, secure] = [`grpc://${target}`, `grpcs://${target}`]
+    if (this.#goodGrpc.has(open)) return open
+    if (this.#goodGrpc.has(secure)) return secure
+    const resolved = this.#resolveGrpc(open, secure)
+    if (!(resolved instanceof URL)) return resolved
+    const { href } = resolved
+    // The text of the URL is kept and not the target, which may be a slice of a whole request and would hold that in memory. A target in
+    // another notation is read anew each time.
+    if (href === open || href === secure) remember(this.#goodGrpc, href)
+    return href
   }
 
   resolve(text: string): URL | Refusal {
@@ -105,6 +112,13 @@ class RuledPolicy implements RuledTargetPolicy {
 
   mayReach(hostname: string, address: string): boolean {
     return this.#findReach(hostname, address).includes(this.#classify(address))
+  }
+
+  #resolveGrpc(open: string, secure: string): URL | Refusal {
+    const url = this.resolve(open)
+    if (url instanceof URL) return url
+    const secureUrl = this.resolve(secure)
+    return secureUrl instanceof URL ? secureUrl : url
   }
 
   #resolveTarget(text: string): URL | Refusal {
@@ -151,6 +165,11 @@ class RuledPolicy implements RuledTargetPolicy {
     )
     return isInRange ? IN_RANGE : toUnlistedReach(this.#rules)
   }
+}
+
+function remember(urls: Set<string>, url: string): void {
+  if (urls.size >= REMEMBERED_MAX) urls.clear()
+  urls.add(url)
 }
 
 /** A listed name may lead to this machine only if the name itself says so; otherwise its name server is not believed. */

@@ -5,7 +5,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import type { BranchCall } from '@counterstep/core'
 import { selfSignedCertificate } from '@counterstep/test-servers/certificate'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { parseAllowedOrigins, targetPolicy } from '../../src/targets/index.ts'
+import { loopbackTargets, parseAllowedOrigins, targetPolicy } from '../../src/targets/index.ts'
 import { fixedLookup } from '../fixed-lookup.ts'
 import { buildCall, serveBytes } from '../hostile-server.ts'
 import { answerStatus, buildGrpcCall, openCaller, serveHttp2 } from './http2-service.ts'
@@ -397,6 +397,35 @@ describe('where a call over gRPC may go', () => {
       expect(typeof checked === 'string' ? checked : undefined).toBe(stored)
     })
   }
+
+  it('A target that was checked is stored as before, and may still not be called over HTTP', () => {
+    const policy = policyOf('grpc://open.example:1,grpcs://closed.example:1')
+    for (const [target, stored] of [
+      ['open.example:1/a.B/C', 'grpc://open.example:1/a.B/C'],
+      ['OPEN.example:01/a.B/C', 'grpc://open.example:1/a.B/C'],
+      ['closed.example:1/a.B/C', 'grpcs://closed.example:1/a.B/C'],
+    ] as const) {
+      expect([policy.checkGrpc(target), policy.checkGrpc(target)]).toEqual([stored, stored])
+      expect(policy.check(stored)).toHaveProperty('code', 'SAGA_URL_INVALID')
+    }
+    expect(policy.checkGrpc('open.example:2/a.B/C')).toHaveProperty('code', 'SAGA_TARGET_NOT_ALLOWED')
+  })
+
+  it('The target of a URL is resolved once for several calls', async () => {
+    const { port } = await serveHttp2((stream) => answerStatus(stream, 0))
+    const policy = loopbackTargets()
+    let resolved = 0
+    const resolve = (url: string) => {
+      resolved++
+      return policy.resolve(url)
+    }
+    const caller = openCaller({
+      targets: { check: (url) => policy.check(url), resolve, mayReach: (...at) => policy.mayReach(...at) },
+    })
+    for (let n = 0; n < 3; n++)
+      expect(await caller.call(buildGrpcCall(port))).toMatchObject({ result: 'success' })
+    expect(resolved).toBe(1)
+  })
 
   for (const item of [
     'grpc://bank.example',
