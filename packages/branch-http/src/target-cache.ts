@@ -1,6 +1,7 @@
 import type { AnyAttempt, CallerOrigins } from './caller-origins.ts'
 import type { ErrorWord } from './error-word.ts'
 import type { Origin } from './origin.ts'
+import { copyText } from './targets/copy-text.ts'
 import type { TargetPolicy } from './targets/target-policy.ts'
 
 /** Holds the parts of a URL that calls need, and the origin that last served it, which may have been closed since. */
@@ -64,11 +65,12 @@ export class TargetCache<Parsed extends object> {
       this.#old = this.#young
       this.#young = new Map()
     }
-    this.#young.set(url, target)
+    this.#young.set(copyText(url), target)
     return target
   }
 
-  #findTarget(text: string): Target<Parsed> | UncalledWord {
+  #findTarget(given: string): Target<Parsed> | UncalledWord {
+    const text = copyText(given)
     const url = this.#resolve(text)
     if (url instanceof URL) return { ...this.#parse(url, text), origin: undefined }
     return url.code === 'SAGA_URL_INVALID' ? 'bad-url' : 'denied-target'

@@ -225,9 +225,12 @@ describe('a setting of one kind of store', () => {
     [['--store', MYSQL, '--data', 'x'], '--data is for sqlite, and the store is mysql.'],
     [
       ['--store', 'redis://a', '--store-connections-max', '5'],
-      '--store-connections-max is for mysql, and the store is redis.',
+      '--store-connections-max is for mysql and postgres, and the store is redis.',
     ],
-    [['--store', 'redis://a', '--store-proxy', 'on'], '--store-proxy is for mysql, and the store is redis.'],
+    [
+      ['--store', 'redis://a', '--store-proxy', 'on'],
+      '--store-proxy is for mysql and postgres, and the store is redis.',
+    ],
     [
       ['--store', MYSQL, '--store-durability', 'a'],
       '--store-durability is for redis, and the store is mysql.',
@@ -236,10 +239,16 @@ describe('a setting of one kind of store', () => {
       ['--store', MYSQL, '--store-key-prefix', 'x'],
       '--store-key-prefix is for redis, and the store is mysql.',
     ],
-    [['--store-tls', 'required'], '--store-tls is for mysql and redis, and the store is sqlite.'],
-    [['--store-failover', 'lossy'], '--store-failover is for mysql and redis, and the store is sqlite.'],
-    [['--store-accept-class-c'], '--store-accept-class-c is for mysql and redis, and the store is sqlite.'],
-    [['--store-wait-ms', '1'], '--store-wait-ms is for mysql and redis, and the store is sqlite.'],
+    [['--store-tls', 'required'], '--store-tls is for mysql, postgres and redis, and the store is sqlite.'],
+    [
+      ['--store-failover', 'lossy'],
+      '--store-failover is for mysql, postgres and redis, and the store is sqlite.',
+    ],
+    [
+      ['--store-accept-class-c'],
+      '--store-accept-class-c is for mysql, postgres and redis, and the store is sqlite.',
+    ],
+    [['--store-wait-ms', '1'], '--store-wait-ms is for mysql, postgres and redis, and the store is sqlite.'],
   ] as const
   for (const [args, problem] of IN_VAIN) {
     it(`A setting of one kind of store is refused for another: ${args.join(' ')}`, () => {
@@ -249,7 +258,7 @@ describe('a setting of one kind of store', () => {
 
   it('A setting of another store that came from a variable is named by that variable', () => {
     expect(readProblems([], { COUNTERSTEP_STORE_TLS: 'off', COUNTERSTEP_STORE_TLS_CA: '' })).toEqual([
-      'COUNTERSTEP_STORE_TLS is for mysql and redis, and the store is sqlite.',
+      'COUNTERSTEP_STORE_TLS is for mysql, postgres and redis, and the store is sqlite.',
     ])
   })
 

@@ -244,11 +244,13 @@ function findServiceProblem(values: ServiceValues, name: string): string | undef
   }
 }
 
+const LIST = new Intl.ListFormat('en-GB')
+
 function findSettingsInVain(store: StoreTarget, sources: Sources): string[] {
   return [...sources].flatMap(([name, source]) => {
     const stores = isServerSetting(name) ? SETTINGS[name].stores : undefined
     if (stores === undefined || stores.includes(store.family)) return []
-    return [`${source} is for ${stores.join(' and ')}, and the store is ${store.family}.`]
+    return [`${source} is for ${LIST.format(stores)}, and the store is ${store.family}.`]
   })
 }
 

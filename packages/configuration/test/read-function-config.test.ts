@@ -280,7 +280,7 @@ describe('the store of a function', () => {
         expect(
           readProblems({ COUNTERSTEP_STORE: text, COUNTERSTEP_STORE_PASSWORD_SECRET: '' }, role),
         ).toEqual([
-          'COUNTERSTEP_STORE must be a URL, mysql://… or redis://…. ' +
+          'COUNTERSTEP_STORE must be a URL, mysql://…, postgres://… or redis://…. ' +
             'The embedded store is refused on Lambda: its disk is lost with the function.',
         ])
       }

@@ -2,6 +2,7 @@ import { findUrlFault, isGrpcUrl } from '@counterstep/protocol'
 import { type AddressClass, classifyAddress } from './address-class.ts'
 import type { AddressRange } from './address-range.ts'
 import { type AllowedOrigin, matchesHost, matchesOrigin } from './allowed-origin.ts'
+import { copyText } from './copy-text.ts'
 import { classifyHost } from './host.ts'
 import { buildServiceUrl, type NamedService } from './named-service.ts'
 import { type Refusal, readTargetUrl, refuseInvalid, refuseNotation } from './target-url.ts'
@@ -90,8 +91,7 @@ class RuledPolicy implements RuledTargetPolicy {
     const resolved = this.#resolveGrpc(open, secure)
     if (!(resolved instanceof URL)) return resolved
     const { href } = resolved
-    // The text of the URL is kept and not the target, which may be a slice of a whole request and would hold that in memory. A target in
-    // another notation is read anew each time.
+    // A target in another notation is read anew each time.
     if (href === open || href === secure) remember(this.#goodGrpc, href)
     return href
   }
@@ -169,7 +169,7 @@ class RuledPolicy implements RuledTargetPolicy {
 
 function remember(urls: Set<string>, url: string): void {
   if (urls.size >= REMEMBERED_MAX) urls.clear()
-  urls.add(url)
+  urls.add(copyText(url))
 }
 
 /** A listed name may lead to this machine only if the name itself says so; otherwise its name server is not believed. */
