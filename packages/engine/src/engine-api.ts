@@ -238,6 +238,8 @@ export interface EngineHealth {
     readonly name: string
     readonly durabilityClass: DurabilityClass
     readonly failover: 'none' | 'lossless' | 'lossy'
+    /** When this node learns of a command that another node was given. Absent: the store never tells, so at the next renewal. */
+    readonly commands?: 'at-once' | 'at-renewal'
   }
   readonly inFlight: number
   readonly inFlightMax: number

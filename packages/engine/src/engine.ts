@@ -155,6 +155,7 @@ class NodeEngine extends Requests implements Engine {
 
   async start(): Promise<void> {
     this.#renewal.start()
+    this.assembly.store.onCommand?.((gid) => this.#renewal.renewCommanded(gid))
     this.#purge.start()
     this.#memory.start()
     this.#bulkWorker.start()

@@ -7,7 +7,7 @@ export interface NodeLoad extends Pick<EngineHealth, 'inFlight' | 'targetsAtShar
 }
 
 export function readHealth(
-  { name, durabilityClass, failover, isAvailable, isShortOfRoom = false }: ObservedStore,
+  { name, durabilityClass, failover, isAvailable, isShortOfRoom = false, tellsCommands }: ObservedStore,
   { inFlightMax }: EngineSettings,
   { isStopping, inFlight, targetsAtShare }: NodeLoad,
 ): EngineHealth {
@@ -21,7 +21,10 @@ export function readHealth(
   return {
     ready: reason === undefined,
     ...(reason === undefined ? {} : { reason }),
-    store: { name, durabilityClass, failover },
+    store: {
+      ...{ name, durabilityClass, failover },
+      ...(tellsCommands !== undefined && { commands: tellsCommands ? 'at-once' : 'at-renewal' }),
+    },
     inFlight,
     inFlightMax,
     targetsAtShare,

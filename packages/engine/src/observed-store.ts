@@ -48,6 +48,10 @@ export function observeStore(store: Store, observer: EngineObserver, clock: Cloc
     get isShortOfRoom() {
       return store.isShortOfRoom === true
     },
+    get tellsCommands() {
+      return store.tellsCommands
+    },
+    onCommand: (listener) => store.onCommand?.(listener),
     create: (row) => observed('create', store.create(row)),
     readMany: (gids) => observed('read', store.readMany(gids)),
     findFinal: (gids) => observed('read', store.findFinal(gids)),

@@ -1,4 +1,5 @@
 import { type Clock, RENEW_MAX, type Run, type Store, StoreUnavailableError } from '@counterstep/core'
+import type { Gid } from '@counterstep/protocol'
 import type { EngineObserver } from './observer.ts'
 import type { Runner } from './runner.ts'
 
@@ -12,6 +13,8 @@ export class Renewal {
   readonly #clock: Clock
   readonly #observer: EngineObserver
   readonly #leaseMs: number
+  /** Rows that a command has changed, until they are renewed. */
+  readonly #commanded = new Set<Gid>()
   #cancel: () => void = () => undefined
   #stopped = false
 
@@ -41,15 +44,34 @@ export class Renewal {
     return this.#renewAmong(this.#runner.runs().filter((run) => run.leaseUntil <= now))
   }
 
+  /**
+   * Renews the lease of this row if its run is here, and so learns what a command has made of it. All rows that are named in one turn
+   * of the event loop are renewed together.
+   */
+  renewCommanded(gid: Gid): void {
+    if (this.#stopped || this.#runner.get(gid) === undefined) return
+    this.#commanded.add(gid)
+    if (this.#commanded.size > 1) return
+    this.#clock.after(0, () => {
+      const runs = [...this.#commanded].flatMap((commanded) => this.#runner.get(commanded) ?? [])
+      this.#commanded.clear()
+      this.#renewAmong(runs).catch((error: unknown) => this.#tellFailure(error))
+    })
+  }
+
   async #renewAll(): Promise<void> {
     try {
       await this.#renewAmong(this.#runner.runs())
     } catch (error: unknown) {
-      // Nothing is lost: without a renewal no new call starts, and the next renewal tries again.
-      const level = error instanceof StoreUnavailableError ? 'warn' : 'error'
-      this.#observer.event({ level, name: 'renewal-failed', error })
+      this.#tellFailure(error)
     }
     this.start()
+  }
+
+  /** Nothing is lost: without a renewal no new call starts, and the next renewal tries again. */
+  #tellFailure(error: unknown): void {
+    const level = error instanceof StoreUnavailableError ? 'warn' : 'error'
+    this.#observer.event({ level, name: 'renewal-failed', error })
   }
 
   /** Renews in parallel, so that a failed renewal does not stop the others. */

@@ -56,6 +56,23 @@ describe('a command', () => {
     expect((await fixture.row('a')).epoch).toBe(1)
   })
 
+  it('The owner learns of an abort on another node at once where the store tells of it, and of many by one renewal', async () => {
+    const fixture = new Fixture()
+    const settings = { leaseMs: 9_000 }
+    const [one, two] = [await fixture.node(settings), await fixture.node(settings)]
+    for (const gid of ['a', 'b']) {
+      fixture.services.defer(gid, '02', 'action')
+      await one.submit(buildSaga(gid, 3))
+      await two.command('abort', gid)
+    }
+    const before = one.store.count('renew')
+    one.store.tellCommand('nobody')
+    for (const gid of ['a', 'b', 'a']) one.store.tellCommand(gid)
+    await fixture.time.advance(1)
+    expect(one.store.count('renew') - before).toBe(1)
+    for (const gid of ['a', 'b']) expect(fixture.services.listCalls(gid)).toContain('03 compensate')
+  })
+
   it('An abort that is durable before the finish wins, and the owner compensates', async () => {
     const fixture = new Fixture()
     const [one, two] = [await fixture.node(), await fixture.node()]

@@ -412,6 +412,12 @@ export const readinessSchema = z
           .enum(['none', 'lossless', 'lossy'])
           .describe('What a failover of the database may lose; none: there is no failover.'),
         forced: z.boolean().describe('Opened by a switch that forces what is refused otherwise.'),
+        commands: z
+          .enum(['at-once', 'at-renewal'])
+          .exactOptional()
+          .describe(
+            'When this server learns of a command that another one was given, where the store can tell.',
+          ),
       })
       .readonly()
       .exactOptional(),

@@ -4,6 +4,7 @@ import { type TlsChoice, toSessionTimeouts } from '@counterstep/store-sql'
 import { PostgresStore } from './postgres-store.ts'
 import { ensureSchema, type MigrationReport, refuseReadOnlyUser } from './schema/schema.ts'
 import { readDurability, readFailover, refuseUnsupported } from './schema/server-facts.ts'
+import { CommandListener } from './sessions/command-listener.ts'
 import { toConnectionTarget } from './sessions/connection-target.ts'
 import { StoreSessions } from './sessions/store-sessions.ts'
 import { WritingStatements } from './writes/statements.ts'
@@ -79,6 +80,7 @@ export async function openPostgresStore({
       const message = `a crash of the server may lose acknowledged writes: ${durability.because}`
       throw new CounterstepError('SAGA_STORE_NOT_DURABLE', message)
     }
+    const listener = new CommandListener({ open: sessions.open, onEvent })
     const queue = { queueRowsMax, queueBytesMax, batchRowsMax, batchBytesMax }
     return new PostgresStore({
       sessions,
@@ -86,6 +88,7 @@ export async function openPostgresStore({
       bounds: { ...queue, flushesInFlightMax, flushPatienceMs },
       durabilityClass: durability.class,
       failover: failover ?? readFailover(sessions.server),
+      ...(!multiplexed && { listener }),
     })
   } catch (error: unknown) {
     await sessions.close()

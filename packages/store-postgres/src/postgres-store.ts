@@ -37,6 +37,7 @@ import type { Gid } from '@counterstep/protocol'
 import { type QueueBounds, WriteQueue } from '@counterstep/store-sql'
 import { listPage } from './reads/list-page.ts'
 import { findFinal, readDocuments, readMany, readStats } from './reads/read-rows.ts'
+import type { CommandListener } from './sessions/command-listener.ts'
 import type { StoreSessions } from './sessions/store-sessions.ts'
 import { claimDue, claimOne } from './writes/claims.ts'
 import { type PendingWrite, toPendingCreate, toPendingUpdate } from './writes/pending-writes.ts'
@@ -50,6 +51,8 @@ import { removeDocument, writeDocument } from './writes/write-document.ts'
 export interface PostgresStoreParts {
   readonly sessions: StoreSessions
   readonly statements: WritingStatements
+  /** Absent behind a pooler, whose connections cannot listen. */
+  readonly listener?: CommandListener
   readonly bounds: QueueBounds
   readonly durabilityClass: DurabilityClass
   readonly failover: Store['failover']
@@ -64,12 +67,14 @@ export class PostgresStore implements Store {
   readonly #sessions: StoreSessions
   readonly #statements: WritingStatements
   readonly #queue: WriteQueue<PendingWrite>
+  readonly #listener: CommandListener | undefined
   #closing: Promise<void> | undefined
 
-  constructor({ sessions, statements, bounds, durabilityClass, failover }: PostgresStoreParts) {
+  constructor({ sessions, statements, bounds, durabilityClass, failover, listener }: PostgresStoreParts) {
     this.durabilityClass = durabilityClass
     this.failover = failover
     this.#sessions = sessions
+    this.#listener = listener
     this.#statements = statements
     this.#queue = new WriteQueue((writes) => writeBatch(statements, writes), bounds)
   }
@@ -158,7 +163,17 @@ export class PostgresStore implements Store {
     return this.#statements.runTogether((session) => removeDocument(session, removal))
   }
 
+  get tellsCommands(): boolean {
+    return this.#listener?.isHearing === true
+  }
+
+  onCommand(listener: (gid: Gid) => void): void {
+    this.#refuseClosed()
+    this.#listener?.add(listener)
+  }
+
   close(): Promise<void> {
+    this.#listener?.close()
     this.#closing ??= this.#queue.waitUntilIdle().then(() => this.#sessions.close())
     return this.#closing
   }

@@ -22,5 +22,5 @@ updated AS (
     gid, token, version, write_id, status, format, progress, retrying, attention, sent_list, problem, attempts, marks, hold, due
   )
   WHERE t.gid = new.gid AND t.token = new.token AND t.version = new.version AND t.live = 1
-  RETURNING t.gid
+  RETURNING t.gid, new.hold
 )

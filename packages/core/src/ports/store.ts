@@ -27,6 +27,8 @@ export interface Store {
    * and finished. `create` itself does not refuse. Absent: the store does not know.
    */
   readonly isShortOfRoom?: boolean
+  /** Whether `onCommand` tells of commands now. Absent: this store never does. */
+  readonly tellsCommands?: boolean | undefined
   /** Creates a row. It is durable when the promise resolves. A call with the same `writeId` is the same write. */
   create(transaction: NewTransaction): Promise<CreateResult>
   /** Reads the rows that exist, in any order. It takes at most `READ_MANY_MAX` gids. */
@@ -76,6 +78,11 @@ export interface Store {
   writeDocument(write: DocumentWrite): Promise<DocumentWriteResult>
   /** Removes a document. The removal is durable when the promise resolves. */
   removeDocument(removal: DocumentRemoval): Promise<DocumentRemovalResult>
+  /**
+   * Calls the listener with the gid of a row soon after a `command` has changed it, on whichever node. It is a hint: a row may never be
+   * told of, and a gid that is told may be of no row. Absent: the store tells nothing.
+   */
+  onCommand?(listener: (gid: Gid) => void): void
   /** Settles the queued calls, then closes. Every later call throws a `StoreUnavailableError`. */
   close(): Promise<void>
 }

@@ -7,6 +7,7 @@ import {
   StoreUnavailableError,
   type TransactionUpdate,
 } from '@counterstep/core'
+import type { Gid } from '@counterstep/protocol'
 import type { StoreVerb } from '../../src/observer.ts'
 import type { Gate } from './gate.ts'
 
@@ -40,6 +41,7 @@ export class FaultStore implements Store {
   /** Tells whether its node is stopped. A stopped process sends nothing and sees no answer. */
   isStopped: () => Gate | undefined = () => undefined
   #plans: Plan[] = []
+  #tell: ((gid: Gid) => void) | undefined
   readonly #inner: Store
   readonly #now: () => number
 
@@ -104,6 +106,14 @@ export class FaultStore implements Store {
   removeDocument: Store['removeDocument'] = (removal) =>
     this.#call('remove-document', removal, () => this.#inner.removeDocument(removal))
   close: Store['close'] = () => this.#inner.close()
+  onCommand = (listener: (gid: Gid) => void) => {
+    this.#tell = listener
+  }
+
+  /** Tells this node of a command, as a store does that hears of those on other nodes. */
+  tellCommand(gid: string): void {
+    this.#tell?.(gid as Gid)
+  }
 
   async #call<T>(verb: StoreVerb, request: unknown, apply: () => Promise<T>): Promise<T> {
     const stopped = this.isStopped()

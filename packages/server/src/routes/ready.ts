@@ -74,10 +74,13 @@ function toOutcome({ ready, reason }: EngineHealth) {
 }
 
 function toReadiness(health: EngineHealth, { storeForced, insecure }: StartFacts) {
-  const { name, durabilityClass, failover } = health.store
+  const { name, durabilityClass, failover, commands } = health.store
   return {
     ...toOutcome(health),
-    store: { name, durabilityClass, failover, forced: storeForced },
+    store: {
+      ...{ name, durabilityClass, failover, forced: storeForced },
+      ...(commands !== undefined && { commands }),
+    },
     inFlight: health.inFlight,
     inFlightMax: health.inFlightMax,
     insecure,

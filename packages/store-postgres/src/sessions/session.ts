@@ -30,6 +30,7 @@ export class Session implements PooledSession {
   readonly #socket: Socket
   readonly #statementTimeoutMs: number
   readonly #keepsPlans: boolean
+  #onEnd: (() => void) | undefined
   #isBroken = false
   #wasWarned = false
   #rejectPending: ((error: SqlError) => void) | undefined
@@ -44,10 +45,23 @@ export class Session implements PooledSession {
     this.#statementTimeoutMs = statementTimeoutMs
     this.#keepsPlans = keepsPlans
     client.on('error', (error) => this.#applyLoss(toSqlError(error)))
-    client.on('end', () => this.#applyLoss(new SqlError('lost', 'the server has closed the connection')))
+    client.on('end', () => {
+      this.#applyLoss(new SqlError('lost', 'the server has closed the connection'))
+      this.#onEnd?.()
+    })
     client.on('notice', ({ code }) => {
       if (code === WARNING) this.#wasWarned = true
     })
+  }
+
+  /** Calls back once when the connection has ended. */
+  onEnd(listener: () => void): void {
+    this.#onEnd = listener
+  }
+
+  /** Calls back with the text of each notification of a channel that the session listens to. */
+  onNotification(listener: (text: string) => void): void {
+    this.#client.on('notification', ({ payload = '' }) => listener(payload))
   }
 
   get isBroken(): boolean {

@@ -19,18 +19,20 @@ const READ_TRIES = 2
 /** The store's connections: some that write, and some that read. */
 export class StoreSessions {
   readonly writers: SessionPool<Session>
+  /** Opens a connection that belongs to no pool. */
+  readonly open: () => Promise<Session>
   readonly #readers: SessionPool<Session>
   readonly #onEvent: (event: StoreEvent) => void
   #server: ServerFacts | undefined
 
   constructor(target: ClientConfig, settings: StoreSessionsSettings) {
     const { connectionsMax, statementTimeoutMs, onEvent } = settings
-    const open = () => this.#open(target, settings)
+    this.open = () => this.#open(target, settings)
     const bounds = { waitersMax: WAITERS_MAX, waitTimeoutMs: statementTimeoutMs }
     const writersMax = Math.ceil(connectionsMax / 2)
     this.#onEvent = onEvent
-    this.writers = new SessionPool(open, { ...bounds, sessionsMax: writersMax })
-    this.#readers = new SessionPool(open, { ...bounds, sessionsMax: connectionsMax - writersMax })
+    this.writers = new SessionPool(this.open, { ...bounds, sessionsMax: writersMax })
+    this.#readers = new SessionPool(this.open, { ...bounds, sessionsMax: connectionsMax - writersMax })
   }
 
   /** The server as it was when the newest connection was opened. */

@@ -9,12 +9,15 @@ export const FLUSHED = { now: 0, created: 1, updated: 2 } as const
 const CREATED = "(SELECT string_agg(gid, ' ') FROM created)"
 const UPDATED = "(SELECT string_agg(gid, ' ') FROM updated)"
 
+/** Tells the nodes that listen which rows a command has changed, with the COMMIT. The rest of the statement does not need the answer. */
+const TOLD = "(SELECT count(pg_notify('counterstep', gid)) FROM updated WHERE hold = 'command')"
+
 const STATEMENTS_BY_PARTS = {
   creates: write([STATEMENTS.created], [CREATED, 'NULL']),
   tagged: write([STATEMENTS.created, STATEMENTS.entered], [CREATED, 'NULL']),
-  updates: write([STATEMENTS.updated], ['NULL', UPDATED]),
-  both: write([STATEMENTS.created, STATEMENTS.updated], [CREATED, UPDATED]),
-  all: write([STATEMENTS.created, STATEMENTS.updated, STATEMENTS.entered], [CREATED, UPDATED]),
+  updates: write([STATEMENTS.updated], ['NULL', UPDATED, TOLD]),
+  both: write([STATEMENTS.created, STATEMENTS.updated], [CREATED, UPDATED, TOLD]),
+  all: write([STATEMENTS.created, STATEMENTS.updated, STATEMENTS.entered], [CREATED, UPDATED, TOLD]),
 } as const
 
 /**
