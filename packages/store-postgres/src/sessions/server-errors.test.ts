@@ -71,6 +71,9 @@ describe("the connection's errors by their code", () => {
     ETIMEDOUT: 'unavailable',
     CERT_HAS_EXPIRED: 'unavailable',
     ERR_TLS_CERT_ALTNAME_INVALID: 'unavailable',
+    // These have as many letters as a code of the server.
+    EPERM: 'unavailable',
+    EBUSY: 'unavailable',
   }
   for (const [code, fault] of Object.entries(codes)) {
     it(`The connection's error "${code}" is ${fault}, leaves open what was applied, and ends the session`, () => {

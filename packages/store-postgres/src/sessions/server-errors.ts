@@ -40,7 +40,8 @@ const LOGIN_REFUSED: ReadonlySet<string> = new Set(['28000', '28P01', '3D000'])
  */
 const UNCERTAIN = /^(?:01|08|57P|58|XX|40003)/
 
-const SQLSTATE = /^[0-9A-Z]{5}$/
+/** A code of the server. The system's own codes, of which EPIPE and EPERM are as long, begin with an E, and no class of these does. */
+const SQLSTATE = /^(?!E)[0-9A-Z]{5}$/
 
 /** The driver's error as it may be thrown by a query or by the connection. */
 interface DriverError {
