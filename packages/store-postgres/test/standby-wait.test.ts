@@ -100,6 +100,23 @@ for (const kind of ['postgres', 'postgres18'] as const) {
       await waitForStandby('')
     })
 
+    it('A write whose connection ends while it waits is acknowledged only when its standby has it', async () => {
+      const row = aTransaction('ended')
+      await waitForStandby('nobody')
+      let isAcknowledged = false
+      const create = store.create(row).then((result) => {
+        isAcknowledged = true
+        return result
+      })
+      await disturb('pg_terminate_backend')
+      // The row can be read from here on, and the store sends it again.
+      await expect.poll(() => store.readMany([row.gid])).toHaveLength(1)
+      await expect.poll(async () => (await databases.sql(`SELECT count(*) ${WAITING}`))[0]?.[0]).toBe('1')
+      expect(isAcknowledged).toBe(false)
+      await waitForStandby('')
+      expect(await create).toMatchObject({ type: 'created' })
+    })
+
     it('A failover loses nothing where each COMMIT waits for a standby, and the store says so', async () => {
       expect(store.failover).toBe('lossy')
       await waitForStandby('nobody')
