@@ -35,11 +35,13 @@ const LOGIN_REFUSED: ReadonlySet<string> = new Set(['28000', '28P01', '3D000'])
 
 /**
  * After these the connection ends, and the statement may have been applied all the same: a proxy that has lost its server
- * sends such errors too, and so does a server that is stopped while a COMMIT waits for a standby.
+ * sends such errors too, and so does a server that is stopped while a COMMIT waits for a standby. Class 01 is the warning that
+ * the wait was cancelled, after which the COMMIT has been done.
  */
-const UNCERTAIN = /^(?:08|57P|58|XX|40003)/
+const UNCERTAIN = /^(?:01|08|57P|58|XX|40003)/
 
-const SQLSTATE = /^[0-9A-Z]{5}$/
+/** A code of the server. The system's own codes, of which EPIPE and EPERM are as long, begin with an E, and no class of these does. */
+const SQLSTATE = /^(?!E)[0-9A-Z]{5}$/
 
 /** The driver's error as it may be thrown by a query or by the connection. */
 interface DriverError {

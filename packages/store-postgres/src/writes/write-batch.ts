@@ -12,8 +12,8 @@ const KEYS = COLUMNS.readKeys
 const LOOKS_MAX = 5
 
 /**
- * Writes one flush as one statement. A row that the statement has left as it was is read afterwards, to find out why. What can be
- * read is on the disk: PostgreSQL shows a row only when the COMMIT that has written it has waited for the disk.
+ * Writes one flush as one statement. A row that the statement has left as it was is read afterwards, to find out why. That
+ * statement waits for the disks too, since a row may be seen before a standby has it if its COMMIT was cut short.
  */
 export async function writeBatch(
   statements: WritingStatements,
