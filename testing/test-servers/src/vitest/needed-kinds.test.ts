@@ -65,7 +65,11 @@ for (const [title, files, kinds] of [
     ['/r/testing/chaos/test/servers/a.test.ts'],
     ['mariadb', 'redis', 'postgres', 'elasticmq'],
   ],
-  ['The tests of the bench need two stores', ['/r/bench/test/servers/a.test.ts'], ['mariadb', 'redis']],
+  [
+    'The tests of the bench need three stores',
+    ['/r/bench/test/servers/a.test.ts'],
+    ['mariadb', 'redis', 'postgres'],
+  ],
   [
     'The tests of examples need two databases',
     ['/r/examples/a/test/servers/a.test.ts'],

@@ -12,7 +12,7 @@ export const KINDS_OF_PATH: readonly (readonly [string, readonly ServerKind[]])[
   ['/testing/lambda-emulator/', ['elasticmq']],
   ['/functions/', ['mariadb', 'redis', 'elasticmq']],
   ['/bench/test/servers/workflow.', ['postgres']],
-  ['/bench/', ['mariadb', 'redis']],
+  ['/bench/', ['mariadb', 'redis', 'postgres']],
   ['/testing/chaos/', ['mariadb', 'redis', 'postgres', 'elasticmq']],
   ['/examples/', ['mariadb', 'postgres']],
   ['/sdk/test/servers/', DATABASES],
