@@ -224,11 +224,11 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   '@counterstep/chaos': layer(
     'testing/chaos',
     [SDK, SERVER, ENGINE, CORE, PROTOCOL, BRANCH_HTTP, SQLITE, TEST_SERVERS, LAMBDA_EMULATOR],
-    { thirdParty: ['fastify', 'ioredis', 'mysql2', 'undici'] },
+    { thirdParty: ['fastify', 'ioredis', 'mysql2', 'pg', 'undici'] },
   ),
   '@counterstep/bench': layer(
     'bench',
-    [SDK, TEST_SERVERS, LAMBDA_EMULATOR, CORE, ENGINE, BRANCH_HTTP, SQLITE, MYSQL, REDIS],
+    [SDK, TEST_SERVERS, LAMBDA_EMULATOR, CORE, ENGINE, BRANCH_HTTP, SQLITE, MYSQL, POSTGRES, REDIS],
     { thirdParty: ['autocannon', 'fastify', 'ioredis', 'mysql2', 'pg', 'undici'] },
   ),
 }
@@ -252,7 +252,7 @@ export interface Enclave {
 export const ENCLAVES: Readonly<Record<string, Enclave>> = {
   // The relay that writes as a saga does; all else measures from outside.
   '@counterstep/bench': {
-    workspaces: [CORE, ENGINE, BRANCH_HTTP, SQLITE, MYSQL, REDIS],
+    workspaces: [CORE, ENGINE, BRANCH_HTTP, SQLITE, MYSQL, POSTGRES, REDIS],
     folder: 'bench/src/two-writes-baseline/',
     entry: 'bench/src/two-writes-baseline/start-two-writes-baseline.ts',
     // The list is asked for in the store itself, which a million rows are put into by its own calls.

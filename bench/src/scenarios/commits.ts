@@ -9,12 +9,9 @@ import { type RowPlan, runRounds } from '../rounds.ts'
 import { divideSpreads, type Ratio, type Row } from '../row.ts'
 import type { Scenario } from '../scenario.ts'
 import type { Settings } from '../settings.ts'
-import { type CommitCounts, readCommits } from '../stores/commit-counter.ts'
-import { openOwnMysql } from '../stores/open-own-mysql.ts'
+import type { CommitCounts } from '../stores/commit-counter.ts'
+import { type CountedHost, openCountedHost } from '../stores/open-counted-host.ts'
 import { toStoreFacts } from '../stores/open-store-host.ts'
-import { slowFlushes } from '../stores/slow-flush.ts'
-import type { SqlLink } from '../stores/sql-link.ts'
-import type { StoreHost } from '../stores/store-host.ts'
 import { sagaJob } from './saga-job.ts'
 
 const BRANCHES = [1, 2, 5, 20]
@@ -28,11 +25,12 @@ export const commits: Scenario = {
   defaults: { store: 'mariadb', rounds: 1 },
   async run(context) {
     const { harness, settings, progress } = context
-    const { host, link } = await openOwnMysql(harness, settings.store)
+    const counted = await openCountedHost(harness, settings.store)
+    const { host } = counted
     const branch = await startBranch(harness)
     const server = await startServer(harness, await host.newDatabase(), settings)
     const plans = FLUSH_DELAYS_US.flatMap((delayUs) =>
-      BRANCHES.map((branches) => makePlan({ server, branch, host, link, settings }, branches, delayUs)),
+      BRANCHES.map((branches) => makePlan({ server, branch, counted, settings }, branches, delayUs)),
     )
     const rows = await runRounds(context, plans)
     progress.show('counting what is stored')
@@ -60,8 +58,7 @@ export const commits: Scenario = {
 interface Fixture {
   readonly server: Server
   readonly branch: Branch
-  readonly host: StoreHost
-  readonly link: SqlLink
+  readonly counted: CountedHost
   readonly settings: Settings
 }
 
@@ -71,7 +68,7 @@ interface CommitsPlan extends RowPlan {
 }
 
 function makePlan(
-  { server, branch, host, link, settings }: Fixture,
+  { server, branch, counted, settings }: Fixture,
   branches: number,
   delayUs: number,
 ): CommitsPlan {
@@ -86,12 +83,12 @@ function makePlan(
       settings.connections,
       toTimedLength(settings),
     ),
-    workers: [server.child, branch.child, ...databaseWorker(host)],
+    workers: [server.child, branch.child, ...databaseWorker(counted.host)],
     watch: async () => {
-      await slowFlushes(link, delayUs)
-      const [commitsBefore, metricsBefore] = [await readCommits(link), await readMetrics(server.url)]
+      await counted.slowFlushes(delayUs)
+      const [commitsBefore, metricsBefore] = [await counted.readCommits(), await readMetrics(server.url)]
       return async (answers) => ({
-        ...commitFigures(commitsBefore, await readCommits(link), answers),
+        ...commitFigures(commitsBefore, await counted.readCommits(), answers),
         'writes/saga': writesBetween(metricsBefore, await readMetrics(server.url)) / answers,
       })
     },

@@ -3,7 +3,7 @@ import { countStored } from '../harness/count-stored.ts'
 import { runRounds } from '../rounds.ts'
 import { type Ratio, type Row, toRatio } from '../row.ts'
 import type { Scenario } from '../scenario.ts'
-import { openOwnMysql } from '../stores/open-own-mysql.ts'
+import { openCountedHost } from '../stores/open-counted-host.ts'
 import { openStoreHost, toStoreFacts } from '../stores/open-store-host.ts'
 import { counted } from './counted.ts'
 import { openSagaFixture } from './saga-fixture.ts'
@@ -23,7 +23,7 @@ export const submit: Scenario = {
     const { harness, settings, progress } = context
     // Flushes are slowed only where that is a setting of a server of our own.
     const isSql = settings.store !== 'sqlite' && settings.store !== 'redis'
-    const own = isSql ? await openOwnMysql(harness, settings.store) : undefined
+    const own = isSql ? await openCountedHost(harness, settings.store) : undefined
     const host = own?.host ?? (await openStoreHost(harness, settings.store))
     const inFlight = ['--in-flight-max', String(IN_FLIGHT_MAX), '--memory-ack-max', String(IN_FLIGHT_MAX)]
     // All are of one target.
@@ -31,7 +31,7 @@ export const submit: Scenario = {
     const fixture = await openSagaFixture(context, host, await host.newDatabase(), { options: bounds })
     const plans = [0, ...(isSql ? [SLOW_FLUSH_US] : [])].flatMap((flushDelayUs) =>
       CONNECTIONS.flatMap((connections) =>
-        ACKS.map((ack) => submitPlan(fixture, context, { ack, connections, flushDelayUs }, own?.link)),
+        ACKS.map((ack) => submitPlan(fixture, context, { ack, connections, flushDelayUs }, own)),
       ),
     )
     const rows = await runRounds(context, plans)
@@ -53,7 +53,7 @@ export const submit: Scenario = {
           ? [
               `memory/durable: 1 connection, each flush of the database's log slowed to ${SLOW_FLUSH_US / 1000} ms`,
             ]
-          : ['flushes are slowed on a MySQL or a MariaDB only (--store mariadb)']),
+          : ['flushes are slowed on a server of SQL only (--store mariadb)']),
         'ended/s: sagas that ended, from the first submit to the last end: what the machine bears for long; in flight then: when the load ended',
       ],
     }

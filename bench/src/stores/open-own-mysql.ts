@@ -33,6 +33,7 @@ async function startOwn(store: StoreName): ReturnType<typeof startMysql> {
     case 'mariadb':
       return await startMariadb()
     case 'sqlite':
+    case 'postgres':
     case 'redis':
       throw new Error(`this scenario needs a MySQL or a MariaDB, not ${store}`)
   }

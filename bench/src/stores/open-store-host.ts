@@ -1,8 +1,9 @@
-import { startMariadb, startMysql, startRedis } from '@counterstep/test-servers'
+import { startMariadb, startMysql, startPostgres, startRedis } from '@counterstep/test-servers'
 import type { Harness } from '../harness/harness.ts'
 import type { Server } from '../harness/server.ts'
 import type { StoreFacts } from '../report/store-facts.ts'
 import { mysqlHost } from './mysql-host.ts'
+import { postgresHost } from './postgres-host.ts'
 import { redisHost } from './redis-host.ts'
 import { sqliteHost } from './sqlite-host.ts'
 import type { StoreHost } from './store-host.ts'
@@ -20,7 +21,7 @@ export function toStoreFacts(host: StoreHost, server: Server): StoreFacts {
 }
 
 async function open(harness: Harness, store: StoreName): Promise<StoreHost> {
-  const { TEST_MYSQL_URL = '', TEST_REDIS_URL = '' } = process.env
+  const { TEST_MYSQL_URL = '', TEST_POSTGRES_URL = '', TEST_REDIS_URL = '' } = process.env
   switch (store) {
     case 'sqlite':
       return sqliteHost(harness.folder)
@@ -30,6 +31,10 @@ async function open(harness: Harness, store: StoreName): Promise<StoreHost> {
       return await mysqlHost(ownPlace(await startMariadb()))
     case 'mysql9':
       return await mysqlHost(ownPlace(await startMysql()))
+    case 'postgres':
+      return await postgresHost(
+        TEST_POSTGRES_URL === '' ? ownPlace(await startPostgres()) : toPlace(TEST_POSTGRES_URL),
+      )
     case 'redis':
       return await redisHost(TEST_REDIS_URL === '' ? ownPlace(await startRedis()) : toPlace(TEST_REDIS_URL))
   }

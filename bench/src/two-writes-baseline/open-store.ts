@@ -1,5 +1,6 @@
 import type { Store } from '@counterstep/core'
 import { openMysqlStore } from '@counterstep/store-mysql'
+import { openPostgresStore } from '@counterstep/store-postgres'
 import { openRedisStore } from '@counterstep/store-redis'
 import { openSqliteStore } from '@counterstep/store-sqlite'
 
@@ -15,5 +16,7 @@ export async function openStore(environment: Environment): Promise<Store> {
     return openSqliteStore({ path: url.slice('sqlite:'.length), synchronous: 'FULL' })
   }
   if (/^rediss?:/.test(url)) return openRedisStore({ url })
+  if (/^postgres(ql)?:/.test(url))
+    return openPostgresStore({ url, ...(failover === 'none' ? { failover } : {}) })
   return openMysqlStore({ url, ...(failover === 'none' ? { failover } : {}) })
 }

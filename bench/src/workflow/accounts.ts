@@ -1,6 +1,6 @@
 import { checkEqual } from '../check-counts.ts'
+import { readRows } from '../stores/postgres-rows.ts'
 import { toCents } from './move.ts'
-import { readRows } from './own-postgres.ts'
 
 /** Makes so many accounts of no cents. */
 export async function createAccounts(url: string, accounts: number): Promise<void> {

@@ -1,9 +1,9 @@
 import { startPostgres } from '@counterstep/test-servers'
-import { Client } from 'pg'
 import { readTreeCpuSeconds } from '../harness/cpu-time.ts'
 import type { Harness } from '../harness/harness.ts'
 import { isInMemory } from '../report/machine.ts'
 import type { Worker } from '../rounds.ts'
+import { readRows, toPostgresDatabase } from '../stores/postgres-rows.ts'
 
 /** A private PostgreSQL for the databases of services. The environment's own one is not used: its CPU time is not known. */
 export interface OwnPostgres {
@@ -25,24 +25,7 @@ export async function openOwnPostgres(harness: Harness): Promise<OwnPostgres> {
     worker: { name: 'database', cpuSeconds: () => readTreeCpuSeconds(server.pid()) },
     async newDatabase(name) {
       await readRows(server.url, `CREATE DATABASE ${name}`)
-      const url = new URL(server.url)
-      url.pathname = `/${name}`
-      return url.href
+      return toPostgresDatabase(server.url, name)
     },
-  }
-}
-
-/** Asks on a connection of its own, which no measurement shares. */
-export async function readRows(
-  url: string,
-  sql: string,
-  values: readonly number[] = [],
-): Promise<readonly Readonly<Record<string, unknown>>[]> {
-  const client = new Client({ connectionString: url })
-  await client.connect()
-  try {
-    return (await client.query(sql, [...values])).rows
-  } finally {
-    await client.end()
   }
 }

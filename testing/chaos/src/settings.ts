@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 
 /** The stores that the runs know. */
-export const STORES = ['sqlite', 'mysql', 'redis'] as const
+export const STORES = ['sqlite', 'mysql', 'postgres', 'redis'] as const
 export type StoreName = (typeof STORES)[number]
 
 /** The arguments of `npm run chaos`. */

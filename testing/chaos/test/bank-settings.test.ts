@@ -36,7 +36,7 @@ it('The command of chaos takes all its options', () => {
 
 it('The command of chaos refuses what it does not understand', () => {
   for (const line of [
-    '--store postgres',
+    '--store oracle',
     '--sagas 0',
     '--kills -1',
     '--seed x',

@@ -4,8 +4,7 @@ import { readReadiness, type Server } from '../../harness/server.ts'
 import { toTimedLength } from '../../load/to-timed-length.ts'
 import type { Figures, RowPlan } from '../../rounds.ts'
 import type { ScenarioContext } from '../../scenario.ts'
-import { slowFlushes } from '../../stores/slow-flush.ts'
-import type { SqlLink } from '../../stores/sql-link.ts'
+import type { CountedHost } from '../../stores/open-counted-host.ts'
 import { counted } from '../counted.ts'
 import type { SagaFixture } from '../saga-fixture.ts'
 import { submitJob } from '../saga-job.ts'
@@ -32,7 +31,7 @@ export function submitPlan(
   fixture: SagaFixture,
   { settings }: ScenarioContext,
   variant: SubmitVariant,
-  link: SqlLink | undefined,
+  own: CountedHost | undefined,
 ): SubmitPlan {
   const { ack, connections, flushDelayUs } = variant
   const [server] = fixture.servers
@@ -48,7 +47,7 @@ export function submitPlan(
     job: submitJob(server.url, shape, connections, toTimedLength(settings)),
     workers: [server.child, fixture.branch.child, ...databaseWorker(fixture.host)],
     watch: async () => {
-      if (link !== undefined) await slowFlushes(link, flushDelayUs)
+      await own?.slowFlushes(flushDelayUs)
       const startedAt = performance.now()
       return (answers) => figuresUntilEnd(server, startedAt, answers)
     },

@@ -111,6 +111,15 @@ describe('requests of a PostgreSQL client', () => {
     }
   })
 
+  it('Two faults that share a trigger get the same answer for the same bytes', () => {
+    const trigger = matchPostgres(isUpdate)
+    for (const bytes of [parse('UPDATE notes SET text = $1', 'one'), bind('one'), EXECUTE])
+      expect([trigger(bytes, CLIENT), trigger(bytes, CLIENT)]).toEqual([false, false])
+    const end = Buffer.from(SYNC)
+    expect([trigger(end, CLIENT), trigger(end, CLIENT)]).toEqual([true, true])
+    expect(trigger(Buffer.from(SYNC), CLIENT)).toBe(false)
+  })
+
   it('Bytes that are no requests of a PostgreSQL client are never recognised, and neither is what comes after them', () => {
     for (const bytes of [
       Buffer.of(0x16, 3, 1, 2, 0),

@@ -34,14 +34,18 @@ export function isHttpPost(chunk: Buffer, path: string): boolean {
 /**
  * Makes a trigger of a proxy before a PostgreSQL or a pooler. It fires when a client has sent all of a request that carries
  * out such a statement: a simple query, or an Execute with its Sync. `isWanted` gets the text of the statement, and for a
- * simple query all statements in it. A statement that got its name before the fault was set is not recognised.
+ * simple query all statements in it. A statement that got its name before the fault was set is not recognised. Several faults of one
+ * proxy may share the trigger: the same bytes are read once.
  */
 export function matchPostgres(isWanted: (sql: string) => boolean): RequestTrigger {
-  const clients = new WeakMap<object, PostgresRequests>()
+  const clients = new WeakMap<object, { requests: PostgresRequests; chunk: Buffer; isMatch: boolean }>()
   return (chunk, connection) => {
-    const requests = clients.get(connection) ?? new PostgresRequests()
-    clients.set(connection, requests)
-    return requests.take(chunk).some(isWanted)
+    const before = clients.get(connection)
+    if (before?.chunk === chunk) return before.isMatch
+    const requests = before?.requests ?? new PostgresRequests()
+    const isMatch = requests.take(chunk).some(isWanted)
+    clients.set(connection, { requests, chunk, isMatch })
+    return isMatch
   }
 }
 

@@ -33,7 +33,7 @@ for (const [title, files, kinds] of [
   [
     'Tests of several stores need all their servers',
     ['/r/packages/store-mysql/test/a.test.ts', '/r/testing/system/servers/b.test.ts'],
-    ['mariadb', 'mysql', 'redis', 'redis-cluster'],
+    ['mariadb', 'mysql', 'redis', 'redis-cluster', 'postgres'],
   ],
   [
     'The tests of the SDK need every database',
@@ -61,11 +61,15 @@ for (const [title, files, kinds] of [
     ['mariadb', 'elasticmq'],
   ],
   [
-    'The tests of chaos need two stores and a queue',
+    'The tests of chaos need three stores and a queue',
     ['/r/testing/chaos/test/servers/a.test.ts'],
-    ['mariadb', 'redis', 'elasticmq'],
+    ['mariadb', 'redis', 'postgres', 'elasticmq'],
   ],
-  ['The tests of the bench need two stores', ['/r/bench/test/servers/a.test.ts'], ['mariadb', 'redis']],
+  [
+    'The tests of the bench need three stores',
+    ['/r/bench/test/servers/a.test.ts'],
+    ['mariadb', 'redis', 'postgres'],
+  ],
   [
     'The tests of examples need two databases',
     ['/r/examples/a/test/servers/a.test.ts'],

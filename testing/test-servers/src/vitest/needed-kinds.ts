@@ -12,13 +12,12 @@ export const KINDS_OF_PATH: readonly (readonly [string, readonly ServerKind[]])[
   ['/testing/lambda-emulator/', ['elasticmq']],
   ['/functions/', ['mariadb', 'redis', 'elasticmq']],
   ['/bench/test/servers/workflow.', ['postgres']],
-  ['/bench/', ['mariadb', 'redis']],
-  ['/testing/chaos/', ['mariadb', 'redis', 'elasticmq']],
+  ['/bench/', ['mariadb', 'redis', 'postgres']],
+  ['/testing/chaos/', ['mariadb', 'redis', 'postgres', 'elasticmq']],
   ['/examples/', ['mariadb', 'postgres']],
   ['/sdk/test/servers/', DATABASES],
   ['/testing/system/servers/hosts/', ['mariadb', 'elasticmq']],
-  // PostgreSQL is missing here, because no store uses it.
-  ['/testing/system/servers/', ['mariadb', 'mysql', 'redis', 'redis-cluster']],
+  ['/testing/system/servers/', DATABASES],
 ]
 
 /** Finds the kinds of servers that these test files may need. A store's tests use its own servers, and those of this package use any. */

@@ -28,7 +28,8 @@ export async function openDtmStore(harness: Harness, store: StoreName): Promise<
       return { host, settings: { Driver: 'redis', ...toPlace(url) } }
     }
     case 'sqlite':
-      throw new Error('it has no SQLite; name --store mysql or redis')
+    case 'postgres':
+      throw new Error(`it is not set up here on ${store}; name --store mysql or redis`)
   }
 }
 

@@ -4,7 +4,11 @@ import { BOOK_QUERIES } from './book-queries.ts'
 
 /** Reads a bank's own tables in one snapshot. */
 export async function readMysqlBooks(url: string): Promise<BankBooks> {
-  const connection = await createConnection(url)
+  const connection = await createConnection({
+    uri: url,
+    // The barrier's texts are binary strings.
+    typeCast: (field, next) => (field.type === 'VAR_STRING' ? field.string('utf8') : next()),
+  })
   const read = async <Row>(sql: string): Promise<readonly Row[]> => {
     const [rows] = await connection.query<(Row & RowDataPacket)[]>(sql)
     return rows

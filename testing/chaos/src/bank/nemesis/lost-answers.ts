@@ -1,4 +1,4 @@
-import { isHttpPost, type ProxyFault, type TcpProxy } from '@counterstep/test-servers'
+import { isHttpPost, type ProxyFault, type RequestTrigger, type TcpProxy } from '@counterstep/test-servers'
 import type { SeededRandom } from '../seeded-random.ts'
 
 /** So that what is sent again mostly gets through. */
@@ -28,19 +28,20 @@ export class LostAnswers {
     this.#deps = deps
   }
 
-  ofCommits(proxy: TcpProxy, isCommit: (chunk: Buffer) => boolean): void {
+  ofCommits(proxy: TcpProxy, isCommit: RequestTrigger): void {
     const { random, progress, ambiguousCommits } = this.#deps
     const isBehind = () => countBites(this.#commits) < ambiguousCommits * progress()
     this.#commits.push(
       proxy.dropAnswerWhen(
-        (chunk) => isCommit(chunk) && isBehind() && random.chance(HIT),
+        (chunk, connection) => isCommit(chunk, connection) && isBehind() && random.chance(HIT),
         Number.POSITIVE_INFINITY,
       ),
     )
     const lostMax = () => ambiguousCommits * REQUESTS_LOST_SHARE * progress()
     this.#commitRequests.push(
       proxy.cutBefore(
-        (chunk) => isCommit(chunk) && countBites(this.#commitRequests) < lostMax() && random.chance(HIT),
+        (chunk, connection) =>
+          isCommit(chunk, connection) && countBites(this.#commitRequests) < lostMax() && random.chance(HIT),
         Number.POSITIVE_INFINITY,
       ),
     )

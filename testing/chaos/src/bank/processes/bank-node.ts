@@ -12,7 +12,7 @@ const BANK = join(import.meta.dirname, '../service/main.ts')
 export interface BankNodeSpec {
   readonly index: number
   readonly logFolder: string
-  /** A file, or mysql://… */
+  /** A file, mysql://… or postgres://… */
   readonly database: string
   readonly guard: Guard
   readonly seed: number

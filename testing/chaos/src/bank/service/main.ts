@@ -7,10 +7,11 @@ import { fastify } from 'fastify'
 import { SeededRandom } from '../seeded-random.ts'
 import { makeToken } from '../tokens/token.ts'
 import { AimedDeath, type DeathOrder } from './aimed-death.ts'
-import type { Guard } from './bank-database.ts'
+import type { BankDatabase, Guard } from './bank-database.ts'
 import { CAPTURE, HOLD, TRANSFER } from './bank-work.ts'
 import { applyMood } from './mood.ts'
 import { openMysqlBank } from './mysql-bank.ts'
+import { openPostgresBank } from './postgres-bank.ts'
 import { openSqliteBank } from './sqlite-bank.ts'
 import { MENDED_HEADER, readTransferPayload, type TransferPayload } from './transfer-payload.ts'
 import { createTransferWorkflow } from './transfer-workflow.ts'
@@ -18,7 +19,7 @@ import { createTransferWorkflow } from './transfer-workflow.ts'
 const { values } = parseArgs({
   options: {
     port: { type: 'string', default: '0' },
-    /** A file, or mysql://… */
+    /** A file, mysql://… or postgres://… */
     database: { type: 'string', default: '' },
     guard: { type: 'string', default: 'barrier' },
     seed: { type: 'string', default: '1' },
@@ -29,9 +30,7 @@ const { values } = parseArgs({
 const WORKFLOWS = '/workflows'
 const DEATHS = '/deaths'
 const guard: Guard = values.guard === 'none' ? 'none' : 'barrier'
-const database = values.database.startsWith('mysql:')
-  ? await openMysqlBank(values.database, guard)
-  : openSqliteBank(values.database, guard)
+const database = await openBank(values.database)
 const random = new SeededRandom(Number(values.seed), 'moods')
 
 const app = fastify({
@@ -82,4 +81,10 @@ process.stdout.write(`${JSON.stringify({ url })}\n`)
 
 function withoutToken(url: string): string {
   return url.replace(/token=[^&]*/, 'token=')
+}
+
+async function openBank(place: string): Promise<BankDatabase> {
+  if (place.startsWith('mysql:')) return openMysqlBank(place, guard)
+  if (place.startsWith('postgres:')) return openPostgresBank(place, guard)
+  return openSqliteBank(place, guard)
 }

@@ -1,11 +1,10 @@
-import type { Barrier, BarrierCall, Branch } from '@counterstep/sdk'
+import type { BarrierCall } from '@counterstep/sdk'
 import { migrateBarrier, mysqlBarrier } from '@counterstep/sdk/barrier/mysql'
-import { branchHandler } from '@counterstep/sdk/fastify'
-import { createPool, type Pool, type PoolConnection, type RowDataPacket } from 'mysql2/promise'
+import { createPool, type PoolConnection, type RowDataPacket } from 'mysql2/promise'
 import type { BankDatabase, Guard } from './bank-database.ts'
 import { accountIds, INITIAL_CENTS } from './bank-schema.ts'
-import type { Answer, Entry, Hold } from './bank-work.ts'
-import { readTransferPayload, type TransferPayload } from './transfer-payload.ts'
+import type { Entry, Hold } from './bank-work.ts'
+import { createSqlBank, withoutBarrier } from './sql-bank.ts'
 
 const CONNECTIONS_MAX = 16
 
@@ -30,40 +29,15 @@ export async function openMysqlBank(url: string, guard: Guard): Promise<BankData
   const rows = accountIds().map((id) => [id, INITIAL_CENTS, INITIAL_CENTS])
   await pool.query('INSERT IGNORE INTO account VALUES ?', [rows])
   await migrateBarrier(pool)
-  const barrier = guard === 'barrier' ? mysqlBarrier(pool) : withoutBarrier(pool)
-  return {
-    route: (before, { findHoldId, toEntry }) =>
-      branchHandler(
-        barrier,
-        async (tx, branch: Branch<TransferPayload, Answer>) => {
-          before(branch)
-          const holdId = findHoldId(branch)
-          const entry = toEntry(branch, holdId === undefined ? undefined : await readHold(tx, holdId))
-          await writeEntry(tx, branch, entry)
-          return entry.answer
-        },
-        { parse: readTransferPayload },
-      ),
-    stepBarrier: {
-      run: (call, effect) =>
-        barrier.run(call, (tx, original) => {
-          const write = async (entry: Entry) => {
-            await writeEntry(tx, call, entry)
-            return entry.answer
-          }
-          return effect({ write }, original)
-        }),
-    },
-    close: () => pool.end(),
-  }
+  const barrier = guard === 'barrier' ? mysqlBarrier(pool) : withoutBarrier(() => pool.getConnection())
+  return createSqlBank({ barrier, readHold, writeEntry, close: () => pool.end() })
 }
 
-async function readHold(tx: PoolConnection, id: string): Promise<Hold> {
+async function readHold(tx: PoolConnection, id: string): Promise<Hold | undefined> {
   const [[row]] = await tx.query<(Hold & RowDataPacket)[]>(
     'SELECT id, account, cents FROM hold WHERE id = ?',
     [id],
   )
-  if (row === undefined) throw new Error(`there is no hold ${id}`)
   return row
 }
 
@@ -81,23 +55,4 @@ async function writeEntry(
   await tx.query('INSERT INTO hold (id, account, cents) VALUES ?', [
     [[newHold.id, newHold.account, newHold.cents]],
   ])
-}
-
-function withoutBarrier(pool: Pool): Barrier<PoolConnection> {
-  return {
-    async run(_call, effect) {
-      const connection = await pool.getConnection()
-      try {
-        await connection.beginTransaction()
-        await effect(connection)
-        await connection.commit()
-        return { decision: 'run' }
-      } catch (error: unknown) {
-        await connection.rollback()
-        throw error
-      } finally {
-        connection.release()
-      }
-    },
-  }
 }

@@ -1,18 +1,15 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { isMysqlCommit, startMariadb, startTcpProxy } from '@counterstep/test-servers'
 import { canary } from '@counterstep/test-servers/canary'
-import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import { createConnection, type RowDataPacket } from 'mysql2/promise'
 import { readMysqlBooks } from '../books/read-mysql-books.ts'
 import { keepMysqlJournal, readMysqlStore } from '../rows/mysql-books.ts'
+import { migrateStore } from './migrate-store.ts'
 import type { StoreFixture } from './store-fixture.ts'
 
 const SERVERS = 3
 const DATABASE = 'counterstep'
 const USER = 'chaos'
 const PASSWORD = canary('store-password')
-const MIGRATE_MS_MAX = 30_000
 
 /**
  * Starts one MariaDB for the servers, which is hurt, and one for the banks, which is not: with only one, each fault
@@ -22,9 +19,7 @@ export async function openMysqlFixture(): Promise<StoreFixture> {
   const [server, bankServer] = await Promise.all([startMariadb(), startMariadb()])
   const url = `${server.url}/${DATABASE}`
   await runSql(server.url, `CREATE DATABASE ${DATABASE}`)
-  await promisify(execFile)(process.execPath, [COUNTERSTEP_PROGRAM, 'migrate', '--store', url], {
-    timeout: MIGRATE_MS_MAX,
-  })
+  await migrateStore(url)
   await keepMysqlJournal(url)
   await createUser(server.url)
   const servingUrl = url.replace('root@', `${USER}:${PASSWORD}@`)

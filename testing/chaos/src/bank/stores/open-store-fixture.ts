@@ -1,5 +1,6 @@
 import type { StoreName } from '../../settings.ts'
 import { openMysqlFixture } from './mysql-fixture.ts'
+import { openPostgresFixture } from './postgres-fixture.ts'
 import { openRedisFixture } from './redis-fixture.ts'
 import { openSqliteFixture } from './sqlite-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
@@ -10,6 +11,8 @@ export function openStoreFixture(store: StoreName, folder: string, logFolder: st
       return openSqliteFixture(folder, logFolder)
     case 'mysql':
       return openMysqlFixture()
+    case 'postgres':
+      return openPostgresFixture()
     case 'redis':
       return openRedisFixture(folder)
   }

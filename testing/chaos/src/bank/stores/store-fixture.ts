@@ -1,4 +1,4 @@
-import type { TcpProxy } from '@counterstep/test-servers'
+import type { RequestTrigger, TcpProxy } from '@counterstep/test-servers'
 import type { BankBooks } from '../evidence.ts'
 import type { StoreBooks } from '../rows/store-books.ts'
 
@@ -9,7 +9,7 @@ export interface StoreFixture {
   /** The flags of one server. Where there is a network to the store, a proxy of this server's own is in it. */
   edge(index: number): Promise<StoreEdge>
   /** Whether these bytes to the store ask for something whose outcome is in doubt if no answer comes. */
-  readonly isCommit?: (chunk: Buffer) => boolean
+  readonly isCommit?: RequestTrigger
   /** A database server that can be hurt; an embedded store has none. */
   readonly server?: HurtServer
   /** Bounds the connections of all clients together; absent where the store has no such bound. */
