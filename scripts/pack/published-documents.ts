@@ -47,7 +47,7 @@ const DOCUMENTS: Readonly<Record<string, Documents>> = {
 
 /** These are of no use without the repository, so a link to one becomes plain text. */
 const OF_THE_REPOSITORY =
-  /^(README\.md$|infra\/|packages\/|testing\/|docs\/decisions\/|docs\/(README|invariants|reliability)\.md$)/
+  /^(README\.md$|infra\/|packages\/|testing\/|docs\/decisions\/|docs\/(README|invariants|reliability|guides\/scale)\.md$)/
 
 /** Returns the documents by their paths in the package, with links that lead from there to each other. */
 export function publishedDocuments(
