@@ -58,6 +58,7 @@ describe('a server', () => {
     ['8.0.11', true],
     ['9.7.4-2', true],
     ['5.7.44-log', false],
+    ['8.0.11-TiDB-v8.5.6', false],
     ['10.6.0-MariaDB', true],
     ['10.11.19-MariaDB-0+deb12u1-log', true],
     ['11.4.2-MariaDB', true],

@@ -42,6 +42,9 @@ export function refuseUnsupported(variables: Variables): void {
       `the server is ${product} ${version}; ${product} ${major}.${minor} is the oldest that will do`,
     )
   }
+  // Its SKIP LOCKED locks no row, so two nodes could claim one transaction: https://github.com/pingcap/tidb/issues/69720
+  if (/tidb/i.test(version))
+    throw unsupportedError(`the server is TiDB (${version}), whose SKIP LOCKED locks nothing`)
   if (variables.get('log_bin') === 'ON' && variables.get('binlog_format') === 'STATEMENT') {
     throw unsupportedError(
       'binlog_format is STATEMENT, under which no one may write at READ COMMITTED; set ROW or MIXED',
