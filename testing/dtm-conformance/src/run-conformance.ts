@@ -3,7 +3,7 @@ import { type Databases, openDatabases } from './databases.ts'
 import { NOTHING, ONE_FAILED, readTally, sum, type Tally } from './program-tally.ts'
 import { runCommand } from './run-command.ts'
 import type { Settings } from './settings.ts'
-import { runningTarget, STORES, startTarget, type Target } from './start-target.ts'
+import { runningTarget, startTarget, type Target } from './start-target.ts'
 
 /** A program's own waits end after 40 s; it has this long for all of its checks. */
 const PROGRAM_TIMEOUT_MS = 600_000
@@ -24,12 +24,12 @@ export async function runConformance(settings: Settings, print: Print): Promise<
 async function runOnTargets(
   programs: readonly BuiltProgram[],
   databases: Databases,
-  { dtmUrl, dtmGrpc }: Settings,
+  { dtmUrl, dtmGrpc, stores }: Settings,
   print: Print,
 ): Promise<Tally> {
   const starts =
     dtmUrl === undefined
-      ? STORES.map((store) => () => startTarget(store, databases))
+      ? stores.map((store) => () => startTarget(store, databases))
       : [async () => runningTarget(dtmUrl, dtmGrpc)]
   const outcomes = await Promise.allSettled(
     starts.map((start) => runOnTarget(programs, start, databases, print)),

@@ -1,8 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startPostgres } from '@counterstep/test-servers'
 import { createConnection } from 'mysql2/promise'
 import type { Databases } from './databases.ts'
+import type { StoreName } from './settings.ts'
 import { startServer } from './start-server.ts'
 
 /** An orchestrator that speaks DTM's dialect. */
@@ -15,35 +17,40 @@ export interface Target {
   readonly stop: () => Promise<void>
 }
 
-export const STORES = ['sqlite', 'mysql', 'redis'] as const
-
-export type StoreName = (typeof STORES)[number]
-
 /** Starts a Counterstep server on that store, with the dialect on a free port. */
 export async function startTarget(store: StoreName, databases: Databases): Promise<Target> {
   const folder = await mkdtemp(join(tmpdir(), 'counterstep-conformance-'))
-  const place = await findPlace(store, databases)
-  const server = await startServer(folder, place)
+  const place = await openPlace(store, databases)
+  const server = await startServer(folder, place.url)
   return {
     name: store,
     url: `${server.dtmUrl}/api/dtmsvr`,
     grpc: server.dtmGrpcUrl.replace('grpc://', ''),
     stop: async () => {
       await server.stop()
+      await place.stop?.()
       await rm(folder, { recursive: true, force: true })
     },
   }
 }
 
-/** Undefined: the file in the server's folder. */
-async function findPlace(store: StoreName, { mysqlUrl, redisUrl }: Databases): Promise<string | undefined> {
+interface StorePlace {
+  /** Undefined: the file in the server's folder. */
+  readonly url?: string | undefined
+  /** Stops a server that no program has accounts on. */
+  readonly stop?: () => Promise<void>
+}
+
+async function openPlace(store: StoreName, { mysqlUrl, redisUrl }: Databases): Promise<StorePlace> {
   switch (store) {
     case 'sqlite':
-      return undefined
+      return {}
     case 'mysql':
-      return await newSqlDatabase(mysqlUrl, 'counterstep_conformance')
+      return { url: await newSqlDatabase(mysqlUrl, 'counterstep_conformance') }
+    case 'postgres':
+      return await startPostgres()
     case 'redis':
-      return redisUrl
+      return { url: redisUrl }
   }
 }
 

@@ -52,8 +52,16 @@ async function runSaga(url: string): Promise<string> {
   return texts.join('\n')
 }
 
-for (const kind of ['mariadb', 'mysql'] as const) {
+const MYSQL = { name: 'mysql', applied: 'schema 1, 2, 3, 4 applied', upToDate: 'schema is up to date (4)' }
+const SQL_STORES = {
+  mariadb: MYSQL,
+  mysql: MYSQL,
+  postgres: { name: 'postgres', applied: 'schema 1 applied', upToDate: 'schema is up to date (1)' },
+} as const
+
+for (const kind of ['mariadb', 'mysql', 'postgres'] as const) {
   describeOn(kind, 'counterstep', (rootUrl) => {
+    const { name, applied, upToDate } = SQL_STORES[kind]
     let accounts: SqlAccounts
     beforeAll(async () => {
       accounts = await createSqlAccounts(rootUrl, PASSWORDS)
@@ -76,22 +84,22 @@ for (const kind of ['mariadb', 'mysql'] as const) {
     it('The migration is applied once, and says so', async () => {
       const first = migrating(accounts.adminUrl, PASSWORDS.admin)
       expect((await first.ended()).code).toBe(0)
-      expect(first.stdout).toEqual(['schema 1, 2, 3, 4 applied'])
+      expect(first.stdout).toEqual([applied])
       const second = migrating(accounts.adminUrl, PASSWORDS.admin)
       expect((await second.ended()).code).toBe(0)
-      expect(second.stdout).toEqual(['schema is up to date (4)'])
+      expect(second.stdout).toEqual([upToDate])
       expect(first.output + second.output).not.toContain(CANARY)
     })
 
     it('The server serves as a user with rights on rows only, and shows its password nowhere', async () => {
       const process = serving(accounts.servingUrl, PASSWORDS.serving, '--store-failover', 'lossless')
       const url = await process.url()
-      const store = { name: 'mysql', durabilityClass: 'A', failover: 'lossless', forced: false }
+      const store = { name, durabilityClass: 'A', failover: 'lossless', forced: false }
       expect(await jsonAt(`${url}/health/ready`)).toMatchObject({ status: 'ready', store })
       const seen = await runSaga(url)
       await stopped(process)
       expect(logLine(process, 'listening')).toMatchObject({
-        store: 'mysql',
+        store: name,
         durabilityClass: 'A',
         failover: 'lossless',
         place: accounts.servingUrl,
@@ -133,7 +141,7 @@ for (const kind of ['mariadb', 'mysql'] as const) {
     it('The server waits for a database that starts later', async () => {
       const { hostname, port, pathname, username } = new URL(accounts.servingUrl)
       const gate = await startPortGate({ host: hostname, port: Number(port) })
-      const process = serving(`mysql://${username}@127.0.0.1:${gate.port}${pathname}`, PASSWORDS.serving)
+      const process = serving(`${name}://${username}@127.0.0.1:${gate.port}${pathname}`, PASSWORDS.serving)
       await process.logged('waiting for the store')
       gate.open()
       await runSaga(await process.url())

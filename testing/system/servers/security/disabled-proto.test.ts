@@ -4,7 +4,7 @@ import { startBranchService, submit } from '../../../../packages/cli/test/branch
 import { ServeProcess } from '../../../../packages/cli/test/serve-process.ts'
 import { ownStore } from '../several-nodes/own-store.ts'
 
-for (const server of ['mariadb', 'mysql', 'redis'] as const) {
+for (const server of ['mariadb', 'mysql', 'postgres', 'redis'] as const) {
   describeOn(server, 'where touching __proto__ throws', (serverUrl) => {
     it('S25: A server runs a saga on its driver where touching __proto__ throws', {
       timeout: 60_000,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { createConnection, type RowDataPacket } from 'mysql2/promise'
+import { Client } from 'pg'
 
 export interface OwnStore {
   /** The URL of the store that a node is started with. */
@@ -18,10 +19,11 @@ const POLL_EVERY_MS = 50
 const COUNT_TRANSACTIONS = `SELECT COUNT(*) AS count FROM information_schema.innodb_trx
   JOIN information_schema.processlist ON processlist.id = innodb_trx.trx_mysql_thread_id WHERE db = ?`
 
-/** Makes a database of MySQL or of Redis that no other test uses. */
+/** Makes a database of MySQL, of PostgreSQL or of Redis that no other test uses. */
 export function ownStore(serverUrl: string): Promise<OwnStore> {
   const name = `several_${randomBytes(6).toString('hex')}`
-  return serverUrl.startsWith('redis:') ? ownNumber(serverUrl, name) : ownDatabase(serverUrl, name)
+  if (serverUrl.startsWith('redis:')) return ownNumber(serverUrl, name)
+  return serverUrl.startsWith('postgres:') ? ownPostgres(serverUrl, name) : ownDatabase(serverUrl, name)
 }
 
 async function ownDatabase(serverUrl: string, name: string): Promise<OwnStore> {
@@ -30,6 +32,32 @@ async function ownDatabase(serverUrl: string, name: string): Promise<OwnStore> {
     url: `${serverUrl}/${name}`,
     hasLongTransaction: () => hasLongTransaction(serverUrl, name),
     drop: () => runSql(serverUrl, `DROP DATABASE ${name}`),
+  }
+}
+
+const COUNT_LONG = `SELECT count(*)::integer AS count FROM pg_stat_activity
+  WHERE datname = $1 AND backend_xid IS NOT NULL AND xact_start < clock_timestamp() - interval '500 milliseconds'`
+
+async function ownPostgres(serverUrl: string, name: string): Promise<OwnStore> {
+  const ask = async (sql: string, values: readonly string[] = []) => {
+    const client = new Client({ connectionString: serverUrl })
+    await client.connect()
+    try {
+      return (await client.query(sql, [...values])).rows
+    } finally {
+      await client.end()
+    }
+  }
+  await ask(`CREATE DATABASE ${name}`)
+  const url = new URL(serverUrl)
+  url.pathname = `/${name}`
+  return {
+    url: url.href,
+    hasLongTransaction: async () => {
+      await delay(LOOKS * POLL_EVERY_MS)
+      return (await ask(COUNT_LONG, [name]))[0]?.count > 0
+    },
+    drop: async () => void (await ask(`DROP DATABASE ${name} WITH (FORCE)`)),
   }
 }
 
