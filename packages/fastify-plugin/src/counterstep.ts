@@ -12,7 +12,7 @@ import { toLoggedError } from '@counterstep/engine'
 import type { FastifyInstance } from 'fastify'
 import { fastifyPlugin } from 'fastify-plugin'
 import { addApi } from './add-api.ts'
-import { checkFaceOption, openGate } from './open-gate.ts'
+import { checkFaceOption, type FaceAccess, openGate } from './open-gate.ts'
 import type { Face, PluginOptions } from './options.ts'
 
 declare module 'fastify' {
@@ -44,11 +44,11 @@ async function addCounterstep(app: FastifyInstance, options: PluginOptions): Pro
   }
   refuseUnknown('counterstep', options, [...OPTION_NAMES, 'face'])
   const { face = false, ...rest } = options
-  if (face !== false) checkFaceOption(face)
+  const api = face === false ? undefined : { face, access: checkFaceOption(face) }
   const logger = options.logger ?? app.log.child({}, { serializers: { err: toLoggedError } })
   const parts = await openParts(checkOptions({ ...rest, logger }))
   try {
-    await addParts(app, face, parts)
+    await addParts(app, api, parts)
   } catch (error: unknown) {
     // The error of the registration is thrown. A failure of the clean-up is only logged, since it would hide that
     // error.
@@ -57,10 +57,15 @@ async function addCounterstep(app: FastifyInstance, options: PluginOptions): Pro
   }
 }
 
-async function addParts(app: FastifyInstance, face: Face | false, parts: Parts): Promise<void> {
+async function addParts(
+  app: FastifyInstance,
+  api: { readonly face: Face; readonly access: FaceAccess } | undefined,
+  parts: Parts,
+): Promise<void> {
   app.decorate('counterstep', toCounterstep(parts.engine))
-  if (face !== false) {
-    const { gate, sessions, keys, close } = await openGate(face, parts.logger, parts.store)
+  if (api !== undefined) {
+    const { face, access } = api
+    const { gate, sessions, keys, close } = await openGate(face, access, parts.logger, parts.store)
     parts.onClose(async () => close())
     await addApi(app, face, { ...parts, gate, ...(sessions && { sessions }), ...(keys && { keys }) })
   }
