@@ -33,7 +33,7 @@ const DEPLOYMENTS: readonly ParameterValues[] = [
   {
     Authorization: 'keys',
     KeysSecretArn: `${SECRET}keys`,
-    StoreUrl: 'mysql://counterstep@proxy.example:3306/counterstep',
+    StoreUrl: 'postgres://counterstep@proxy.example:5432/counterstep',
     StorePasswordSecretArn: `${SECRET}store`,
     SigningKeySecretArn: `${SECRET}signing`,
     StoreFailover: 'lossless',
