@@ -72,8 +72,9 @@ export function endsSession(error: SqlError): boolean {
   return !isCertain(error) || error.fault === 'read-only'
 }
 
+/** The user has no right to do this, or has no schema to do it in. */
 export function isDenied({ code }: SqlError): boolean {
-  return code === '42501'
+  return code === '42501' || code === '3F000'
 }
 
 export function isTableMissing({ code }: SqlError): boolean {
