@@ -95,7 +95,9 @@ for (const server of ['postgres', 'postgres18', 'pgbouncer'] as const) {
         const fault = wire.lose('answer', isPostgresWrite)
         const result = await store.claim(claim)
         expect(fault.bites()).toBe(1)
-        expect(result.type === 'claimed' || (result.type === 'refused' && result.reason === 'held')).toBe(true)
+        expect(result.type === 'claimed' || (result.type === 'refused' && result.reason === 'held')).toBe(
+          true,
+        )
         expect(await store.readMany([row.gid])).toMatchObject([{ owned: true, token: claim.token, epoch: 2 }])
       }))
 
@@ -118,7 +120,11 @@ for (const server of ['postgres', 'postgres18', 'pgbouncer'] as const) {
               const saved = await saving
               expect([saved.type, fault.bites()]).toEqual(['saved', 1])
               expect(await store.readMany([row.gid])).toMatchObject([
-                { progress: 'new', writeId: update.writeId, version: saved.type === 'saved' && saved.version },
+                {
+                  progress: 'new',
+                  writeId: update.writeId,
+                  version: saved.type === 'saved' && saved.version,
+                },
               ])
             })
           },

@@ -19,7 +19,11 @@ const BATCHERS = {
 const THROUGH_A_POOLER = {
   'through a pooler': { multiplexed: true, batchRowsMax: 7, flushesInFlightMax: 8 },
 }
-const PLACES = { postgres: BATCHERS, postgres18: { 'the batcher on': {} }, pgbouncer: THROUGH_A_POOLER } as const
+const PLACES = {
+  postgres: BATCHERS,
+  postgres18: { 'the batcher on': {} },
+  pgbouncer: THROUGH_A_POOLER,
+} as const
 /** The races of overlapping batches run in full on one server. In the others the same locks decide. */
 const isRacedLess = (server: string, name: string) => server !== 'postgres' || name === WITHOUT_BATCHER
 

@@ -33,7 +33,7 @@ export function parseServerUrl(text: string, { protocols, defaultPort }: UrlRule
     throw new TypeError(`the store URL must begin with ${schemes}`)
   }
   if (url.search !== '' || url.hash !== '') throw new TypeError('the store URL takes no parameters')
-  const database = decodeURIComponent(url.pathname.slice(1))
+  const database = decode(url.pathname.slice(1))
   if (url.hostname === '' || database === '') {
     throw new TypeError(
       `the store URL must name a host and a database: ${protocols[0]}//user:password@host:port/database`,
@@ -42,9 +42,17 @@ export function parseServerUrl(text: string, { protocols, defaultPort }: UrlRule
   return {
     host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
     port: url.port === '' ? defaultPort : Number(url.port),
-    user: decodeURIComponent(url.username),
-    password: decodeURIComponent(url.password),
+    user: decode(url.username),
+    password: decode(url.password),
     database,
+  }
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw new TypeError('the store URL has a percent sign that is no part of an encoded character')
   }
 }
 

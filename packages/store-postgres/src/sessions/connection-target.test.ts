@@ -45,8 +45,8 @@ describe('TLS', () => {
     for (const host of ['localhost', '127.0.0.1', '127.1.2.3', '[::1]']) {
       expect(toTarget(`postgres://u@${host}/d`).ssl).toBeUndefined()
     }
-    expect(toTarget('postgres://u@db.example/d').ssl).toEqual({ ...checked, servername: 'db.example' })
-    expect(toTarget('postgres://u@localhost/d', 'required').ssl).toEqual({
+    expect(toTarget('postgres://u@db.example/d').ssl).toMatchObject({ ...checked, servername: 'db.example' })
+    expect(toTarget('postgres://u@localhost/d', 'required').ssl).toMatchObject({
       ...checked,
       servername: 'localhost',
     })
@@ -55,9 +55,9 @@ describe('TLS', () => {
 
   it('TLS always checks the certificate and the name on it', () => {
     const target = toTarget('postgres://u@db.example/d', { ca: 'PEM' })
-    expect(target.ssl).toEqual({ ...checked, servername: 'db.example', ca: 'PEM' })
+    expect(target.ssl).toMatchObject({ ...checked, servername: 'db.example', ca: 'PEM' })
     const named = toTarget('postgres://u@10.0.0.1/d', { serverName: 'db.example' })
-    expect([named.host, named.ssl]).toEqual(['10.0.0.1', { ...checked, servername: 'db.example' }])
+    expect(named).toMatchObject({ host: '10.0.0.1', ssl: { ...checked, servername: 'db.example' } })
   })
 
   it('TLS needs a name for a server that has only an address', () => {

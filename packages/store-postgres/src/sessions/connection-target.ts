@@ -1,3 +1,4 @@
+import { checkServerIdentity } from 'node:tls'
 import { chooseTls, parseServerUrl, type TlsChoice } from '@counterstep/store-sql'
 import type { ClientConfig } from 'pg'
 
@@ -13,6 +14,8 @@ export function toConnectionTarget(url: string, tls: TlsChoice | undefined): Cli
     ...{ host, port, user: user || 'postgres', password, database },
     ssl: secured && {
       ...{ servername: secured.serverName, rejectUnauthorized: true, minVersion: 'TLSv1.2' },
+      // The driver puts the URL's host in the place of the name, unless that is an address.
+      checkServerIdentity: (_host, certificate) => checkServerIdentity(secured.serverName, certificate),
       ...(secured.ca && { ca: secured.ca }),
     },
     application_name: 'counterstep',

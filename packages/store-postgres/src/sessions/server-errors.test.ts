@@ -9,8 +9,8 @@ import {
   toSqlError,
 } from './server-errors.ts'
 
-function fromServer(code: string, message = 'text', severity = 'ERROR'): SqlError {
-  return toSqlError(Object.assign(new Error(message), { code, severity }))
+function fromServer(code: string, message = 'text', where = 'a row'): SqlError {
+  return toSqlError(Object.assign(new Error(message), { code, severity: 'ERROR', where }))
 }
 
 const table = [
@@ -59,6 +59,13 @@ describe("the server's errors by their code", () => {
   }
 })
 
+describe('a wait for a lock', () => {
+  it('A wait that is for no row is a stall, since it is for the whole table', () => {
+    const error = toSqlError(Object.assign(new Error('text'), { code: '55P03', severity: 'ERROR' }))
+    expect([error.fault, isCertain(error), endsSession(error)]).toEqual(['stall', true, false])
+  })
+})
+
 describe("the connection's errors by their code", () => {
   const codes = {
     ECONNRESET: 'lost',
@@ -90,10 +97,24 @@ describe("the connection's errors by their code", () => {
 
 describe('an error with a meaning of its own', () => {
   it('A refused login, a denied right and a missing table are told by their codes', () => {
-    const codes = ['28000', '28P01', '3D000', '42501', '42P01']
-    expect(codes.map((code) => isLoginRefused(fromServer(code)))).toEqual([true, true, true, false, false])
-    expect(codes.map((code) => isDenied(fromServer(code)))).toEqual([false, false, false, true, false])
-    expect(codes.map((code) => isTableMissing(fromServer(code)))).toEqual([false, false, false, false, true])
+    const codes = ['28000', '28P01', '3D000', '42501', '3F000', '42P01']
+    expect(codes.map((code) => isLoginRefused(fromServer(code)))).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+      false,
+    ])
+    expect(codes.map((code) => isDenied(fromServer(code)))).toEqual([false, false, false, true, true, false])
+    expect(codes.map((code) => isTableMissing(fromServer(code)))).toEqual([
+      false,
+      false,
+      false,
+      false,
+      false,
+      true,
+    ])
   })
 })
 

@@ -1,11 +1,14 @@
 import { SqlError, type SqlFault } from '@counterstep/store-sql'
 
+/** A wait for a lock was too long. Without a row it was for the lock of a table, for which every other row would wait as long. */
+const LOCK_NOT_AVAILABLE = '55P03'
+
 /** PostgreSQL's codes: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const FAULTS: ReadonlyMap<string, SqlFault> = new Map([
   ['25006', 'read-only'], // The server is a standby.
   ['40001', 'repeat'],
   ['40P01', 'repeat'], // Deadlock.
-  ['55P03', 'lock-wait'],
+  [LOCK_NOT_AVAILABLE, 'lock-wait'],
   ['57014', 'stall'], // The server's own statement_timeout, or an administrator, has ended the statement.
   ['53300', 'crowded'],
   ['25P03', 'lost'], // Idle in a transaction for too long.
@@ -49,15 +52,18 @@ interface DriverError {
   readonly message: string
   /** Only an error that the server has sent has it. */
   readonly severity: string
+  /** Names the row that the server was at work on, if there was one. */
+  readonly where: string
 }
 
 export function toSqlError(error: unknown): SqlError {
-  const { code = '', message = String(error), severity } = error as Partial<DriverError>
+  const { code = '', message = String(error), severity, where } = error as Partial<DriverError>
   if (severity === undefined || !SQLSTATE.test(code)) {
     const isLost = LOST_CODES.has(code) || code === ''
     return new SqlError(isLost ? 'lost' : 'unavailable', message, 0, code)
   }
   const text = QUOTING.test(code) ? `the server's error ${code}` : `${message} (${code})`
+  if (code === LOCK_NOT_AVAILABLE && where === undefined) return new SqlError('stall', text, 0, code)
   const fault = FAULTS.get(code) ?? FAULTS_OF_CLASSES.get(code.slice(0, 2)) ?? 'unavailable'
   return new SqlError(fault, text, 0, code)
 }
@@ -72,8 +78,9 @@ export function endsSession(error: SqlError): boolean {
   return !isCertain(error) || error.fault === 'read-only'
 }
 
+/** The user has no right to do this, or has no schema to do it in. */
 export function isDenied({ code }: SqlError): boolean {
-  return code === '42501'
+  return code === '42501' || code === '3F000'
 }
 
 export function isTableMissing({ code }: SqlError): boolean {

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { columnToText, textToColumn } from '@counterstep/core'
+import { AssertionError, columnToText, textToColumn } from '@counterstep/core'
 import { type PooledSession, type Row, SqlError, UnsentError } from '@counterstep/store-sql'
 import type { Client, QueryArrayResult } from 'pg'
 import { endsSession, toSqlError } from './server-errors.ts'
@@ -136,11 +136,15 @@ function giveUpWarned(session: Session, reject: (error: SqlError) => void): void
   reject(new SqlError('unavailable', 'the server did not wait for its standby', 0, WARNING))
 }
 
-/** PostgreSQL holds no NUL in a text. */
 function toParameter(value: Value): unknown {
+  return Array.isArray(value) ? value.map(toCell) : toCell(value)
+}
+
+/** PostgreSQL holds no NUL in a text. The driver would turn a value of any other type into some text, so it is refused. */
+function toCell(value: unknown): string | number | null {
   if (typeof value === 'string') return textToColumn(value)
   if (value === null || typeof value === 'number') return value
-  return value.map((item) => (typeof item === 'string' ? textToColumn(item) : item))
+  throw new AssertionError(`a value of the type ${typeof value} in a statement`)
 }
 
 /** The types of columns by PostgreSQL's numbers for them. Every whole number that the store keeps is a safe one. */

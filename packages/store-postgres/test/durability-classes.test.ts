@@ -1,0 +1,75 @@
+import { type PostgresServer, startPostgres, startPostgres18 } from '@counterstep/test-servers'
+import { describeOwn } from '@counterstep/test-servers/vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openPostgresStore } from '../src/open-postgres-store.ts'
+import { TestDatabases } from './test-database.ts'
+
+const START = { postgres: startPostgres, postgres18: startPostgres18 } as const
+
+for (const kind of ['postgres', 'postgres18'] as const) {
+  describeOwn(kind, 'settings that lose what was acknowledged', () => {
+    let server: PostgresServer
+    let databases: TestDatabases
+    let url: string
+    beforeAll(async () => {
+      server = await START[kind]()
+      databases = new TestDatabases(server.url)
+      url = (await databases.migrated('durability')).url
+    }, 120_000)
+    afterAll(() => server.stop())
+
+    const settings = [
+      ['synchronous_commit', 'off', '200ms', 'B'],
+      ['synchronous_commit', 'off', '667ms', 'C'],
+      ['synchronous_commit', 'local', '10s', 'A'],
+      ['synchronous_commit', 'remote_apply', '200ms', 'A'],
+    ] as const
+    for (const [setting, value, delay, expected] of settings) {
+      it(`The store is class ${expected} with ${setting}=${value} and wal_writer_delay=${delay}`, async () => {
+        const { name } = await databases.migrated('durability')
+        await databases.sql(`ALTER ROLE ${name} SET ${setting} = ${value}`)
+        await setForAll('wal_writer_delay', delay)
+        try {
+          if (expected === 'C') {
+            const refused = openPostgresStore({ url })
+            await expect(refused).rejects.toMatchObject({ code: 'SAGA_STORE_NOT_DURABLE' })
+            await expect(refused).rejects.toThrow(setting)
+          }
+          const store = await openPostgresStore({ url, acceptClassC: expected === 'C' })
+          expect(store.durabilityClass).toBe(expected)
+          await store.close()
+        } finally {
+          await databases.sql(`ALTER ROLE ${name} RESET ${setting}`)
+          await setForAll('wal_writer_delay', '200ms')
+        }
+      })
+    }
+
+    async function setForAll(setting: string, value: string): Promise<void> {
+      await databases.sql(`ALTER SYSTEM SET ${setting} = '${value}'`)
+      await databases.sql('SELECT pg_reload_conf()')
+      await expect.poll(async () => (await databases.sql(`SHOW ${setting}`))[0]?.[0]).toBe(value)
+    }
+  })
+
+  describeOwn(kind, 'a server that may damage its database', () => {
+    for (const setting of ['fsync', 'full_page_writes']) {
+      it(`A server with ${setting}=off is class C, and is opened only by an option`, {
+        timeout: 60_000,
+      }, async () => {
+        const server = await START[kind]({ settings: [`--${setting}=off`] })
+        try {
+          const { url } = await new TestDatabases(server.url).migrated('unsafe')
+          const refused = openPostgresStore({ url })
+          await expect(refused).rejects.toMatchObject({ code: 'SAGA_STORE_NOT_DURABLE' })
+          await expect(refused).rejects.toThrow(`${setting}=off`)
+          const store = await openPostgresStore({ url, acceptClassC: true })
+          expect(store.durabilityClass).toBe('C')
+          await store.close()
+        } finally {
+          await server.stop()
+        }
+      })
+    }
+  })
+}

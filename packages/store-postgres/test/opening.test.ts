@@ -1,0 +1,154 @@
+import { describeOn } from '@counterstep/test-servers/vitest'
+import { describe, expect, it } from 'vitest'
+import { migratePostgres, openPostgresStore } from '../src/open-postgres-store.ts'
+import { expectUnavailable } from './expect-unavailable.ts'
+import { testDatabases } from './test-database.ts'
+import { aTransaction } from './transactions.ts'
+
+for (const server of ['postgres', 'postgres18'] as const) {
+  describeOn(server, 'opening', (serverUrl) => {
+    const databases = testDatabases(serverUrl)
+
+    it('A store is class A on a durable server, and lossy in a failover unless an option says otherwise', async () => {
+      const { url } = await databases.migrated('class')
+      const store = await openPostgresStore({ url })
+      expect([store.durabilityClass, store.failover]).toEqual(['A', 'lossy'])
+      await store.close()
+      const other = url.replace('postgres:', 'postgresql:')
+      const lossless = await openPostgresStore({ url: other, failover: 'lossless' })
+      expect(lossless.failover).toBe('lossless')
+      await lossless.close()
+    })
+
+    it('A store makes the tables by itself if its user may', async () => {
+      const { ownerUrl } = await databases.empty('by-itself')
+      const store = await openPostgresStore({ url: ownerUrl })
+      expect(await store.create(aTransaction('a'))).toMatchObject({ type: 'created' })
+      await store.close()
+    })
+
+    it('A user who may not make tables is told who must make them', async () => {
+      const { url, ownerUrl } = await databases.empty('no-tables')
+      const refused = openPostgresStore({ url })
+      await expect(refused).rejects.toMatchObject({ code: 'SAGA_STORE_SCHEMA' })
+      await expect(refused).rejects.toThrow('counterstep migrate')
+      await migratePostgres({ url: ownerUrl })
+      await expect(openPostgresStore({ url })).rejects.toMatchObject({ code: 'SAGA_STORE_SCHEMA' })
+    })
+
+    it('A user without any schema is told who must make the tables', async () => {
+      const { url, ownerUrl, name } = await databases.empty('no-schema')
+      await databases.sql(`REVOKE USAGE ON SCHEMA ${name} FROM ${name}`, ownerUrl)
+      await expect(openPostgresStore({ url })).rejects.toMatchObject({ code: 'SAGA_STORE_SCHEMA' })
+      await databases.sql(`ALTER ROLE ${name} SET search_path = no_such_schema`)
+      await expect(openPostgresStore({ url })).rejects.toMatchObject({ code: 'SAGA_STORE_SCHEMA' })
+    })
+
+    it('A user needs no more rights than to read and write rows', async () => {
+      const store = await openPostgresStore({ url: (await databases.migrated('rows-only')).url })
+      expect(await store.create(aTransaction('a'))).toMatchObject({ type: 'created' })
+      await store.close()
+    })
+
+    it('S24: A user who may not write rows is refused, and the missing rights are named', async () => {
+      const { url, ownerUrl, name } = await databases.migrated('may-not-write')
+      const change = (change: string) => databases.sql(change, ownerUrl)
+      await change(`REVOKE INSERT, UPDATE, DELETE ON counterstep_transactions FROM ${name}`)
+      const readOnly = openPostgresStore({ url })
+      await expect(readOnly).rejects.toMatchObject({ code: 'SAGA_STORE_UNSUPPORTED' })
+      for (const right of ['INSERT', 'UPDATE', 'DELETE'])
+        await expect(readOnly).rejects.toThrow(`${right} ON counterstep_transactions`)
+      await change(`GRANT INSERT, UPDATE ON counterstep_transactions TO ${name}`)
+      await expect(openPostgresStore({ url })).rejects.toThrow(/GRANT DELETE ON counterstep_transactions$/)
+      await change(`GRANT DELETE ON counterstep_transactions TO ${name}`)
+      await change(`REVOKE INSERT, DELETE ON counterstep_tags FROM ${name}`)
+      await expect(openPostgresStore({ url })).rejects.toThrow(
+        /GRANT INSERT ON counterstep_tags, DELETE ON counterstep_tags$/,
+      )
+      await change(`GRANT INSERT, DELETE ON counterstep_tags TO ${name}`)
+      await (await openPostgresStore({ url })).close()
+    })
+
+    it('A database whose encoding is not UTF-8 is refused by that', async () => {
+      const name = `cs_ascii_${process.pid}_${server}`
+      await databases.sql(
+        `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'`,
+      )
+      const url = new URL(serverUrl)
+      url.pathname = `/${name}`
+      try {
+        const refused = openPostgresStore({ url: url.href })
+        await expect(refused).rejects.toMatchObject({ code: 'SAGA_STORE_UNSUPPORTED' })
+        await expect(refused).rejects.toThrow('SQL_ASCII')
+        await expect(migratePostgres({ url: url.href })).rejects.toMatchObject({
+          code: 'SAGA_STORE_UNSUPPORTED',
+        })
+      } finally {
+        await databases.sql(`DROP DATABASE ${name} WITH (FORCE)`)
+      }
+    })
+
+    it('A store that cannot be opened is unavailable, and the error does not have the password', async () => {
+      const { url } = await databases.migrated('refused')
+      const wrong = new URL(url)
+      wrong.password = 'wrong-secret'
+      const opening = openPostgresStore({ url: wrong.href })
+      await expectUnavailable(opening, 'no')
+      const error: unknown = await opening.catch((reason: unknown) => reason)
+      expect(JSON.stringify([String(error), error, String((error as Error).cause)])).not.toContain(
+        'wrong-secret',
+      )
+      expect(error).toMatchObject({ isLoginRefused: true })
+      expect((error as Error).message).toMatch(
+        /^the server refused the login: password authentication failed/,
+      )
+      const absent = new URL(url)
+      absent.pathname = '/no_such_database'
+      await expect(openPostgresStore({ url: absent.href })).rejects.toMatchObject({ isLoginRefused: true })
+      wrong.port = '1'
+      await expectUnavailable(openPostgresStore({ url: wrong.href }), 'no')
+      await expect(openPostgresStore({ url: wrong.href })).rejects.toMatchObject({
+        isLoginRefused: false,
+        message: expect.stringMatching(/^the server cannot be reached: /),
+      })
+    })
+
+    it('Fewer than two connections are refused', async () => {
+      const { url } = await databases.migrated('refused')
+      await expect(openPostgresStore({ url, connectionsMax: 1 })).rejects.toThrow(RangeError)
+    })
+
+    describe('migrations', () => {
+      it('Migrations are applied once, however many apply them', async () => {
+        const { ownerUrl: url } = await databases.empty('once')
+        const reports = await Promise.all(Array.from({ length: 8 }, () => migratePostgres({ url })))
+        expect(reports.filter(({ from, to }) => from === 0 && to === 1)).toHaveLength(1)
+        expect(reports.filter(({ from, to }) => from === 1 && to === 1)).toHaveLength(7)
+      })
+
+      it('Eight stores at once open on an empty schema', async () => {
+        const { ownerUrl: url } = await databases.empty('eight')
+        const stores = await Promise.all(Array.from({ length: 8 }, () => openPostgresStore({ url })))
+        const created = await Promise.all(stores.map((store, i) => store.create(aTransaction(`t-${i}`))))
+        expect(created.map(({ type }) => type)).toEqual(stores.map(() => 'created'))
+        await Promise.all(stores.map((store) => store.close()))
+      })
+
+      it('Migrations go on where the tables are there and their note is not', async () => {
+        const { ownerUrl: url } = await databases.migrated('crash')
+        await databases.sql('DELETE FROM counterstep_schema', url)
+        expect(await migratePostgres({ url })).toEqual({ from: 0, to: 1 })
+      })
+
+      it('Tables that older code must not touch are refused, and tables that it may touch are opened', async () => {
+        const { url, ownerUrl } = await databases.migrated('newer')
+        await databases.sql("INSERT INTO counterstep_schema VALUES (99, 1, '099-future', 0)", ownerUrl)
+        await (await openPostgresStore({ url })).close()
+        await databases.sql('UPDATE counterstep_schema SET min_reader = 99 WHERE version = 99', ownerUrl)
+        const refused = openPostgresStore({ url })
+        await expect(refused).rejects.toMatchObject({ code: 'SAGA_STORE_SCHEMA' })
+        await expect(refused).rejects.toThrow('schema 99')
+      })
+    })
+  })
+}
