@@ -6,7 +6,7 @@ import type { Gid } from '@counterstep/protocol'
 import { memoryStore } from '@counterstep/store-conformance'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createApiHandler } from '../src/api-handler.ts'
-import { KEYS_USABLE_MS } from '../src/secret-keys.ts'
+import { KEYS_FRESH_MS, KEYS_USABLE_MS } from '../src/secret-keys.ts'
 import { buildHttpEvent, createContext, type HttpAnswer } from './support/lambda-context.ts'
 import { buildSaga, createTestParts } from './support/test-parts.ts'
 
@@ -141,6 +141,34 @@ describe('the api behind an event', () => {
     expect((await request('GET', '/metrics')).statusCode).toBe(200)
   })
 
+  it.each(['FOO', 'get', 'PO ST', 'G\ud800', '\u0000'])(
+    'S20: The api refuses the unknown method %j, and does not fail',
+    async (method) => {
+      const answer = await (await openHandler())(method, '/v1/transactions')
+      expect([answer.statusCode, JSON.parse(answer.body)]).toMatchObject([
+        405,
+        { code: 'SAGA_METHOD_NOT_ALLOWED' },
+      ])
+    },
+  )
+
+  it.each(['/v1/transactions/\ud800', '/\udfff', '/v1/transactions/a\udc00b/stop'])(
+    'S20: The api refuses the path %j, whose text is cut in two, and does not fail',
+    async (path) => {
+      const handle = await createApiHandler(createTestParts())
+      const functionUrl = buildHttpEvent('GET', path) as { readonly requestContext: object }
+      const domainName = 'abc.execute-api.eu-central-1.amazonaws.com'
+      const httpApi = { ...functionUrl, requestContext: { ...functionUrl.requestContext, domainName } }
+      for (const event of [functionUrl, httpApi]) {
+        const answer = (await handle(event, createContext(PLENTY_MS))) as HttpAnswer
+        expect([answer.statusCode, JSON.parse(answer.body)]).toMatchObject([
+          404,
+          { code: 'SAGA_ROUTE_UNKNOWN' },
+        ])
+      }
+    },
+  )
+
   it('The api gives back in time what does not end, and asks for a wake-up', async () => {
     const parts = createTestParts({
       answer: ({ timeoutMs }) =>
@@ -217,5 +245,28 @@ describe('the api with keys', () => {
       status: 503,
       code: 'SAGA_KEYS_UNUSABLE',
     })
+  })
+
+  it('S20: The api serves callers with the keys that it knows while its secret hangs, and refuses strangers at once', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const variables = { COUNTERSTEP_KEYS_SECRET: ARN, COUNTERSTEP_INSECURE_NO_KEYS: '' }
+    const text = readFileSync(join(folder, 'keys.json'), 'utf8')
+    const answers = [Promise.resolve(text)]
+    const parts = {
+      ...createTestParts({ variables }),
+      readSecret: () => answers.shift() ?? new Promise<string>(() => undefined),
+    }
+    const openedAt = Date.now()
+    const request = await openHandler(parts)
+    const authorization = `Bearer ${key}`
+    const start = performance.now()
+    for (const ageMs of [KEYS_FRESH_MS, KEYS_USABLE_MS - 10_000]) {
+      vi.setSystemTime(openedAt + ageMs)
+      expect((await request('GET', '/v1/transactions')).statusCode).toBe(401)
+      expect((await request('GET', '/v1/transactions', { headers: { authorization } })).statusCode).toBe(200)
+    }
+    // Two reads were waited for, for half a second each.
+    expect(performance.now() - start).toBeLessThan(4_000)
   })
 })
