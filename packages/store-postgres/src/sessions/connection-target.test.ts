@@ -43,14 +43,14 @@ describe('TLS', () => {
 
   it('TLS is off for this machine and required for every other, unless an option says otherwise', () => {
     for (const host of ['localhost', '127.0.0.1', '127.1.2.3', '[::1]']) {
-      expect(toTarget(`postgres://u@${host}/d`).ssl).toBeUndefined()
+      expect(toTarget(`postgres://u@${host}/d`).ssl).toBe(false)
     }
     expect(toTarget('postgres://u@db.example/d').ssl).toMatchObject({ ...checked, servername: 'db.example' })
     expect(toTarget('postgres://u@localhost/d', 'required').ssl).toMatchObject({
       ...checked,
       servername: 'localhost',
     })
-    expect(toTarget('postgres://u@db.example/d', 'off').ssl).toBeUndefined()
+    expect(toTarget('postgres://u@db.example/d', 'off').ssl).toBe(false)
   })
 
   it('TLS always checks the certificate and the name on it', () => {

@@ -12,7 +12,7 @@ export function toConnectionTarget(url: string, tls: TlsChoice | undefined): Cli
   return {
     // The driver would look into the environment for what is missing here.
     ...{ host, port, user: user || 'postgres', password, database },
-    ssl: secured && {
+    ssl: secured !== undefined && {
       ...{ servername: secured.serverName, rejectUnauthorized: true, minVersion: 'TLSv1.2' },
       // The driver puts the URL's host in the place of the name, unless that is an address.
       checkServerIdentity: (_host, certificate) => checkServerIdentity(secured.serverName, certificate),
