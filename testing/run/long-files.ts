@@ -17,6 +17,7 @@ export const LONG_FILES: readonly string[] = [
   'testing/system/servers/several-nodes/rolling-restart.test.ts',
   'packages/store-mysql/test/server-faults.test.ts',
   'testing/chaos/test/servers/bank-mysql.test.ts',
+  'testing/chaos/test/servers/bank-postgres.test.ts',
   'testing/lambda-emulator/test/servers/event-source.test.ts',
   'testing/chaos/test/servers/dtm-sqlite.test.ts',
   'packages/store-redis/test/conformance.test.ts',

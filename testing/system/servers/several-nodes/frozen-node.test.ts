@@ -32,7 +32,7 @@ const GROUPS = ['early', 'late', 'aborted'] as const
 const makeGids = (group: string) => Array.from({ length: EACH }, (_, index) => `${group}-${index}`)
 const gids = GROUPS.flatMap(makeGids)
 
-for (const server of ['mariadb', 'redis'] as const) {
+for (const server of ['mariadb', 'postgres', 'redis'] as const) {
   describeOn(server, `a node that freezes for three leases`, (storeUrl) => {
     const gates = { early: new Gate(), late: new Gate(), aborted: new Gate() }
     let fixture: Fixture

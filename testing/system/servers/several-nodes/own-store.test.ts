@@ -1,18 +1,31 @@
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { createConnection } from 'mysql2/promise'
+import { Client } from 'pg'
 import { expect, it } from 'vitest'
 import { ownStore } from './own-store.ts'
 
-for (const server of ['mariadb', 'mysql'] as const) {
+interface Connection {
+  query(sql: string): Promise<unknown>
+  end(): Promise<void>
+}
+
+async function connect(url: string): Promise<Connection> {
+  if (url.startsWith('mysql:')) return createConnection(url)
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  return client
+}
+
+for (const server of ['mariadb', 'mysql', 'postgres'] as const) {
   describeOn(server, 'a database that no other test has', (serverUrl) => {
     it('The store tells of a database transaction that stays open, and of none when it is over', async () => {
       const store = await ownStore(serverUrl)
-      const connection = await createConnection(store.url)
+      const connection = await connect(store.url)
       try {
         await connection.query('CREATE TABLE one (id INT PRIMARY KEY)')
         await connection.query('INSERT INTO one VALUES (1)')
         await connection.query('START TRANSACTION')
-        await connection.query('SELECT id FROM one FOR UPDATE')
+        await connection.query('UPDATE one SET id = 2')
         expect(await store.hasLongTransaction()).toBe(true)
         await connection.query('COMMIT')
         expect(await store.hasLongTransaction()).toBe(false)
