@@ -84,7 +84,7 @@ export async function openPostgresStore({
     const queue = { queueRowsMax, queueBytesMax, batchRowsMax, batchBytesMax }
     return new PostgresStore({
       sessions,
-      statements: new WritingStatements(sessions.writers, () => sessions.discardIdle()),
+      statements: new WritingStatements(sessions.writers, (error) => sessions.noteFault(error)),
       bounds: { ...queue, flushesInFlightMax, flushPatienceMs },
       durabilityClass: durability.class,
       failover: failover ?? readFailover(sessions.server),

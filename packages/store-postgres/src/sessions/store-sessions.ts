@@ -47,7 +47,7 @@ export class StoreSessions {
         return await this.#readOnce(work)
       } catch (error: unknown) {
         if (!(error instanceof SqlError)) throw error
-        if (isServerFault(error)) this.discardIdle()
+        this.noteFault(error)
         if (error.fault !== 'lost' || tries === READ_TRIES) throw toPostgresStoreError(error)
       }
     }
@@ -62,8 +62,12 @@ export class StoreSessions {
     }
   }
 
-  /** The next calls open connections, and so look up the server's address again. */
-  discardIdle(): void {
+  /**
+   * After a sign that the server has gone or is another one the next calls open connections, and so look up its address again. One lost
+   * connection is no such sign: the sockets of the others tell their own end, and a login costs the server and this process 10 ms each.
+   */
+  noteFault(error: SqlError): void {
+    if (!isServerFault(error) || error.fault === 'lost') return
     this.writers.discardIdle()
     this.#readers.discardIdle()
   }

@@ -1,7 +1,6 @@
 import { StoreUnavailableError } from '@counterstep/core'
 import {
   CommitInDoubt,
-  isServerFault,
   type Row,
   repeatTransaction,
   type SessionPool,
@@ -24,12 +23,12 @@ export interface Counters {
 /** Runs statements that write, each as one database transaction. Every failure says whether it may have been applied. */
 export class WritingStatements {
   readonly #writers: SessionPool<Session>
-  readonly #onServerFault: () => void
+  readonly #onFault: (error: SqlError) => void
   readonly counters: Counters = { commits: 0, rows: 0, retries: 0 }
 
-  constructor(writers: SessionPool<Session>, onServerFault: () => void) {
+  constructor(writers: SessionPool<Session>, onFault: (error: SqlError) => void) {
     this.#writers = writers
-    this.#onServerFault = onServerFault
+    this.#onFault = onFault
   }
 
   /**
@@ -78,7 +77,7 @@ export class WritingStatements {
       return value
     } catch (error: unknown) {
       const fault = error instanceof CommitInDoubt ? error.cause : error
-      if (fault instanceof SqlError && isServerFault(fault)) this.#onServerFault()
+      if (fault instanceof SqlError) this.#onFault(fault)
       throw error
     } finally {
       this.#writers.release(session)
