@@ -45,12 +45,8 @@ const PLANS: Readonly<Record<string, Plan>> = {
     ['counterstep_due', 'counterstep_gid'],
   ],
   'postpone due': [withClock(STATEMENTS.postponeDue), [1, 50, 1_000], ['counterstep_due', 'counterstep_gid']],
-  // With ten times as many rows the planner walks the tags while they are fewer than some millions.
-  purge: [
-    withClock(STATEMENTS.purge),
-    [100],
-    ['counterstep_due', 'counterstep_gid', 'counterstep_tag'],
-  ],
+  // The planner walks the tags for ten times as many rows, while there are fewer than some millions of tags.
+  purge: [withClock(STATEMENTS.purge), [100], ['counterstep_due', 'counterstep_gid', 'counterstep_tag']],
   'count prefixed': [
     numberParameters(STATEMENTS.countPrefixed),
     [...prefix.values, 10_001],
