@@ -1,4 +1,4 @@
-import { KIND_CODES, type ListOrder, PURGE_MAX } from '@counterstep/core'
+import { KIND_CODES, type ListOrder } from '@counterstep/core'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -45,7 +45,8 @@ const PLANS: Readonly<Record<string, Plan>> = {
     ['counterstep_due', 'counterstep_gid'],
   ],
   'postpone due': [withClock(STATEMENTS.postponeDue), [1, 50, 1_000], ['counterstep_due', 'counterstep_gid']],
-  purge: [withClock(STATEMENTS.purge), [PURGE_MAX], ['counterstep_due', 'counterstep_gid', 'counterstep_tag']],
+  // The planner walks the tags for ten times as many rows, while there are fewer than some millions of tags.
+  purge: [withClock(STATEMENTS.purge), [100], ['counterstep_due', 'counterstep_gid', 'counterstep_tag']],
   'count prefixed': [
     numberParameters(STATEMENTS.countPrefixed),
     [...prefix.values, 10_001],
