@@ -6,7 +6,7 @@ import type { Gid } from '@counterstep/protocol'
 import { memoryStore } from '@counterstep/store-conformance'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createApiHandler } from '../src/api-handler.ts'
-import { KEYS_USABLE_MS } from '../src/secret-keys.ts'
+import { KEYS_FRESH_MS, KEYS_USABLE_MS } from '../src/secret-keys.ts'
 import { buildHttpEvent, createContext, type HttpAnswer } from './support/lambda-context.ts'
 import { buildSaga, createTestParts } from './support/test-parts.ts'
 
@@ -217,5 +217,28 @@ describe('the api with keys', () => {
       status: 503,
       code: 'SAGA_KEYS_UNUSABLE',
     })
+  })
+
+  it('S20: The api serves callers with the keys that it knows while its secret hangs, and refuses strangers at once', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const variables = { COUNTERSTEP_KEYS_SECRET: ARN, COUNTERSTEP_INSECURE_NO_KEYS: '' }
+    const text = readFileSync(join(folder, 'keys.json'), 'utf8')
+    const answers = [Promise.resolve(text)]
+    const parts = {
+      ...createTestParts({ variables }),
+      readSecret: () => answers.shift() ?? new Promise<string>(() => undefined),
+    }
+    const openedAt = Date.now()
+    const request = await openHandler(parts)
+    const authorization = `Bearer ${key}`
+    const start = performance.now()
+    for (const ageMs of [KEYS_FRESH_MS, KEYS_USABLE_MS - 10_000]) {
+      vi.setSystemTime(openedAt + ageMs)
+      expect((await request('GET', '/v1/transactions')).statusCode).toBe(401)
+      expect((await request('GET', '/v1/transactions', { headers: { authorization } })).statusCode).toBe(200)
+    }
+    // Two reads were waited for, for half a second each.
+    expect(performance.now() - start).toBeLessThan(4_000)
   })
 })
