@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http'
 import { buildNamedHostRule, createGate, type Gate, KeyRate, readBearerKey } from '@counterstep/access'
 import { CounterstepError, isCounterstepError } from '@counterstep/protocol'
 import { buildApp, PROBLEM_TYPE, toProblem } from '@counterstep/server'
@@ -11,7 +12,8 @@ export type ApiHandler = (event: unknown, context: LambdaContext) => Promise<unk
 
 interface HttpEvent {
   readonly rawPath?: unknown
-  readonly requestContext?: { readonly domainName?: string }
+  readonly httpMethod?: unknown
+  readonly requestContext?: { readonly domainName?: string; readonly http?: { readonly method?: unknown } }
 }
 
 const WAIT_MS_MAX = 25_000
@@ -42,6 +44,8 @@ export async function createApiHandler(parts: FunctionParts): Promise<ApiHandler
   const answer = awsLambdaFastify(app, { decorateRequest: false, parseCommaSeparatedQueryParams: false })
   await app.ready()
   return async function handle(event, context) {
+    const refused = refuseUnreadable(event as HttpEvent)
+    if (refused !== undefined) return answerProblem(refused)
     try {
       await keys?.refresh()
     } catch (error: unknown) {
@@ -54,6 +58,19 @@ export async function createApiHandler(parts: FunctionParts): Promise<ApiHandler
     }
     return await engine.during(context.getRemainingTimeInMillis(), () => answer(request, context))
   }
+}
+
+/**
+ * Refuses what the adapter fails at: a method that Node does not know, and a path with half of a character, which has
+ * no bytes.
+ */
+function refuseUnreadable({ httpMethod, rawPath, requestContext }: HttpEvent): CounterstepError | undefined {
+  const method = httpMethod || requestContext?.http?.method
+  if (method !== undefined && !METHODS.some((known) => known === method))
+    return new CounterstepError('SAGA_METHOD_NOT_ALLOWED', 'there is no such method')
+  if (typeof rawPath === 'string' && /\p{Cs}/u.test(rawPath))
+    return new CounterstepError('SAGA_ROUTE_UNKNOWN', 'there is nothing at this path')
+  return undefined
 }
 
 /** Encodes the path that an HTTP API has decoded, because the adapter needs it as it was sent. A Function URL keeps it. */

@@ -141,6 +141,34 @@ describe('the api behind an event', () => {
     expect((await request('GET', '/metrics')).statusCode).toBe(200)
   })
 
+  it.each(['FOO', 'get', 'PO ST', 'G\ud800', '\u0000'])(
+    'S20: The api refuses the unknown method %j, and does not fail',
+    async (method) => {
+      const answer = await (await openHandler())(method, '/v1/transactions')
+      expect([answer.statusCode, JSON.parse(answer.body)]).toMatchObject([
+        405,
+        { code: 'SAGA_METHOD_NOT_ALLOWED' },
+      ])
+    },
+  )
+
+  it.each(['/v1/transactions/\ud800', '/\udfff', '/v1/transactions/a\udc00b/stop'])(
+    'S20: The api refuses the path %j, whose text is cut in two, and does not fail',
+    async (path) => {
+      const handle = await createApiHandler(createTestParts())
+      const functionUrl = buildHttpEvent('GET', path) as { readonly requestContext: object }
+      const domainName = 'abc.execute-api.eu-central-1.amazonaws.com'
+      const httpApi = { ...functionUrl, requestContext: { ...functionUrl.requestContext, domainName } }
+      for (const event of [functionUrl, httpApi]) {
+        const answer = (await handle(event, createContext(PLENTY_MS))) as HttpAnswer
+        expect([answer.statusCode, JSON.parse(answer.body)]).toMatchObject([
+          404,
+          { code: 'SAGA_ROUTE_UNKNOWN' },
+        ])
+      }
+    },
+  )
+
   it('The api gives back in time what does not end, and asks for a wake-up', async () => {
     const parts = createTestParts({
       answer: ({ timeoutMs }) =>
