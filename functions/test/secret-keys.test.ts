@@ -92,13 +92,16 @@ async function openSlowKeys() {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
   const state = { nowMs: 0 }
-  const reads: (PromiseWithResolvers<string> & { readonly signal: AbortSignal | undefined })[] = []
-  const readSecret = (_arn: string, signal?: AbortSignal) => {
-    const read = Object.assign(Promise.withResolvers<string>(), { signal })
-    reads.push(read)
-    if (reads.length === 1) read.resolve(WITH_KEY)
-    return read.promise
-  }
+  const reads: {
+    readonly signal: AbortSignal | undefined
+    readonly resolve: (text: string) => void
+    readonly reject: (error: Error) => void
+  }[] = []
+  const readSecret = (_arn: string, signal?: AbortSignal) =>
+    new Promise<string>((resolve, reject) => {
+      reads.push({ signal, resolve, reject })
+      if (reads.length === 1) resolve(WITH_KEY)
+    })
   const logger = { info: vi.fn(), warn: vi.fn(), error: vi.fn() }
   const keys = await SecretKeys.open('arn', readSecret, logger, () => state.nowMs)
   /** Refreshes the keys, and returns for how long that has waited, or the code of its error. */

@@ -39,7 +39,8 @@ export type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
 export interface FetchHandlerOptions<Payload> extends BranchHandlerOptions<Payload> {
   /**
    * Runs only calls that an orchestrator signed with one of the keys (RFC 9421). Other calls are answered 401. The
-   * handler checks the signature itself, because a body can be read only once, so no middleware before it could.
+   * handler checks the signature itself, because a body can be read only once, so no middleware before it could. Leave
+   * it out to run every call: `undefined` is refused, because it may be a mistake.
    */
   readonly signedCalls?: SignedCallsOptions
 }
@@ -73,12 +74,13 @@ export interface FetchHandlerOptions<Payload> extends BranchHandlerOptions<Paylo
 export function fetchHandler<Tx, Effect, Payload, Original = JsonValue>(
   barrier: Barrier<Tx, Effect>,
   handler: BranchHandler<Tx, Payload, Effect, Original>,
-  { onError, signedCalls, ...options }: FetchHandlerOptions<Payload> = {},
+  options: FetchHandlerOptions<Payload> = {},
 ): (request: Request) => Promise<Response> {
   barrier.assertHandler?.(handler)
   assertOps(options.ops)
-  return serve(signedCalls, onError, (request, bytes) => {
-    return answerBranch(barrier, handler, toBranchRequest(request, bytes), options)
+  const { onError: _onError, signedCalls: _signedCalls, ...rest } = options
+  return serve(options, (request, bytes) => {
+    return answerBranch(barrier, handler, toBranchRequest(request, bytes), rest)
   })
 }
 
@@ -101,9 +103,9 @@ export function fetchHandler<Tx, Effect, Payload, Original = JsonValue>(
  */
 export function queryPreparedHandler(
   barrier: Pick<MessageBarrier<never, never>, 'queryPrepared'>,
-  { onError, signedCalls }: Pick<FetchHandlerOptions<never>, 'onError' | 'signedCalls'> = {},
+  options: Pick<FetchHandlerOptions<never>, 'onError' | 'signedCalls'> = {},
 ): (request: Request) => Promise<Response> {
-  return serve(signedCalls, onError, ({ url, headers }) => answerQueryBack(barrier, { url, headers }))
+  return serve(options, ({ url, headers }) => answerQueryBack(barrier, { url, headers }))
 }
 
 /**
@@ -127,12 +129,10 @@ export function queryPreparedHandler(
  */
 export function workflowHandler(
   workflows: readonly Workflow<unknown, unknown>[],
-  { onError, signedCalls }: Pick<FetchHandlerOptions<never>, 'onError' | 'signedCalls'> = {},
+  options: Pick<FetchHandlerOptions<never>, 'onError' | 'signedCalls'> = {},
 ): (request: Request) => Promise<Response> {
   assertWorkflows(workflows)
-  return serve(signedCalls, onError, (request, bytes) =>
-    answerWorkflow(workflows, toBranchRequest(request, bytes)),
-  )
+  return serve(options, (request, bytes) => answerWorkflow(workflows, toBranchRequest(request, bytes)))
 }
 
 function toBranchRequest({ url, headers }: Request, bytes: Buffer): BranchRequest {
@@ -144,10 +144,13 @@ function toBranchRequest({ url, headers }: Request, bytes: Buffer): BranchReques
 }
 
 function serve(
-  signedCalls: SignedCallsOptions | undefined,
-  onError: BranchHandlerOptions<never>['onError'],
+  options: Pick<FetchHandlerOptions<never>, 'onError' | 'signedCalls'>,
   answerCall: (request: Request, bytes: Buffer) => Promise<AnsweredBranch>,
 ): (request: Request) => Promise<Response> {
+  const { onError, signedCalls } = options
+  // A program that names the option means to check signatures, and `undefined` is then a mistake of it.
+  if (signedCalls === undefined && 'signedCalls' in options)
+    throw new TypeError('signedCalls is undefined: give its keys, or leave the option out to run every call')
   const verifier = signedCalls === undefined ? undefined : callVerifier(signedCalls)
   return async function serveCall(request) {
     let answered: AnsweredBranch

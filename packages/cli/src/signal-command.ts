@@ -33,7 +33,8 @@ export const SIGNAL_USAGE = [
   'counterstep signal GID NAME [--payload JSON] [--id ID] [--url URL] [--key-file FILE]',
   '',
   'Gives the saga GID the signal NAME that one of its branches waits for. The same ID with the same payload is the',
-  'same signal, however often it is sent; by default a new one is made and printed.',
+  'same signal, however often it is sent; by default a new one is made and printed. Write -- before a GID or a NAME',
+  'that begins with a dash, and the options before that.',
   '',
   `  The server: --url, or ${URL_VARIABLE}; by default ${DEFAULT_URL}.`,
   `  The API key, with the scope signal: ${KEY_VARIABLE}, or the file of --key-file. Options show in the list`,
@@ -53,7 +54,9 @@ export function readSignalCommand(
   })
   if (values.help === true) return { command: 'help' }
   const [gid = '', name = ''] = positionals
-  const isKnown = Object.entries(values).every(([key, value]) => key in OPTIONS && typeof value === 'string')
+  const isKnown = Object.entries(values).every(
+    ([key, value]) => Object.hasOwn(OPTIONS, key) && typeof value === 'string',
+  )
   if (!isKnown || positionals.length !== 2 || gid === '' || name === '')
     return { problems: ['signal takes a GID and a NAME; see signal --help.'] }
   const payload = toText(values.payload)

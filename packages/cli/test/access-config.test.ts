@@ -1,3 +1,4 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -39,6 +40,19 @@ describe('S10: who may listen where', () => {
     it(`A bind to ${host} needs no keys`, () =>
       expect(read(['--host', host])).toMatchObject({ insecure: [], keysFile: undefined }))
   }
+
+  it('S10: An empty name of the keys file is refused, by a variable, a flag and the file of settings', () => {
+    const refusal = (source: string) => [`${source} is empty: give it a value, or leave it out.`]
+    const folder = mkdtempSync(join(tmpdir(), 'counterstep-access-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const path = join(folder, 'counterstep.json')
+    writeFileSync(path, '{ "keysFile": "" }', { mode: 0o600 })
+    expect(read([], { COUNTERSTEP_KEYS_FILE: '' })).toEqual(refusal('COUNTERSTEP_KEYS_FILE'))
+    expect(read(['--keys-file='])).toEqual([expect.stringMatching(/^--keys-file /)])
+    expect(read(['--config', path])).toEqual(refusal(`"keysFile" in ${path}`))
+    expect(read(['--config', path, '--keys-file', 'k'])).toMatchObject({ keysFile: 'k' })
+    expect(read([], { COUNTERSTEP_ALLOWED_HOSTS: '' })).toMatchObject({ keysFile: undefined })
+  })
 
   it('A setting that would have no effect, or contradicts another, is refused', () => {
     expect(read(['--keys-file', 'k', '--insecure-no-keys'])).toEqual([

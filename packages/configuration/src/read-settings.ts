@@ -38,15 +38,19 @@ export function readSettings<Group extends Settings>(
   const texts = new Map<Extract<keyof Group, string>, string>()
   const problems: string[] = []
   for (const name of names) {
-    const { schema, fallback } = settings[name] as Settings[string]
+    const { schema, fallback, refusesEmpty } = settings[name] as Settings[string]
     const [flag, variable] = [toFlag(name), toVariable(name)]
     const places = [
       { source: `--${flag}`, text: flags?.get(flag) },
       // An empty variable counts as unset, because Compose turns an unset variable into an empty one.
-      { source: variable, text: environment[variable] || undefined },
+      { source: variable, text: refusesEmpty ? environment[variable] : environment[variable] || undefined },
       { source: `"${name}" in ${file?.path}`, text: file?.values.get(name) },
     ]
     const given = places.find(({ text }) => text !== undefined)
+    if (refusesEmpty && given?.text === '') {
+      problems.push(`${given.source} is empty: give it a value, or leave it out.`)
+      continue
+    }
     const { success, data, error } = schema.safeParse(given?.text ?? fallback)
     if (success) known[name] = data
     else problems.push(`${given?.source ?? variable} ${error.issues[0]?.message}.`)

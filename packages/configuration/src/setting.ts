@@ -13,6 +13,8 @@ export interface Setting<Value = unknown, Host extends HostKind = HostKind> {
   readonly fallback: string
   /** It lists the stores that the setting is for. It is undefined if the setting is for every store. */
   readonly stores: readonly StoreFamily[] | undefined
+  /** If it is true, an empty text is refused, which counts as not set otherwise. */
+  readonly refusesEmpty?: true
 }
 
 export type Settings = Readonly<Record<string, Setting>>

@@ -96,10 +96,14 @@ const TABLE = {
   ),
   answerBodyBytesMax: caller('answerBodyBytesMax', 64 * MIB, 'of an answer, what is read'),
   answerHeaderBytesMax: caller('answerHeaderBytesMax', MIB, 'of its headers, what is taken'),
-  keysFile: ofServer(
-    is.orUnset(is.anyText),
-    'file of API keys, made by counterstep keys; every request needs one then',
-  ),
+  keysFile: {
+    ...ofServer(
+      is.orUnset(is.anyText),
+      'file of API keys, made by counterstep keys; every request needs one then',
+    ),
+    // A user who writes it wants keys. Without a file, every caller on this machine would need none.
+    refusesEmpty: true,
+  },
   keysSecret: ofFunction(
     is.orUnset(is.secretArn),
     'ARN of the secret with the file of keys create; every request needs a key then',

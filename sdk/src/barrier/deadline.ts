@@ -52,7 +52,9 @@ export async function within<T>(deadline: Deadline, work: () => Promise<T>): Pro
   // The promise is made by hand, because each call comes through here several times, and `Promise.race` would make
   // three more promises each time.
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(toTimedOutError(deadline)), deadline.at - performance.now())
+    // `work` may have used the time up before it returned. Node warns of a negative time.
+    const leftMs = Math.max(0, deadline.at - performance.now())
+    const timer = setTimeout(() => reject(toTimedOutError(deadline)), leftMs)
     working.then(
       (value) => {
         clearTimeout(timer)

@@ -1,6 +1,7 @@
 import { createPool } from 'mysql2/promise'
 import { Pool } from 'pg'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { borrow, startDeadline, within } from '../../src/barrier/deadline.ts'
 import { mysqlBarrier } from '../../src/barrier/mysql.ts'
 import { postgresBarrier } from '../../src/barrier/postgres.ts'
 
@@ -23,4 +24,24 @@ describe('timeoutMs', () => {
       expect(postgresBarrier(postgres, { timeoutMs })).toBeDefined()
     }
   })
+})
+
+describe('the time of a call', () => {
+  const never = () => new Promise<never>(() => undefined)
+  const spend = () => {
+    const end = performance.now() + 20
+    while (performance.now() < end);
+    return never()
+  }
+  for (const [title, call] of [
+    ['work that has used it up before it returns', () => within(startDeadline(5), spend)],
+    ['a pool that has used it up before it returns', () => borrow(startDeadline(5), spend)],
+  ] as const) {
+    it(`A timer is never given a negative time, also for ${title}`, async () => {
+      const timers = vi.spyOn(globalThis, 'setTimeout')
+      onTestFinished(() => timers.mockRestore())
+      await expect(call()).rejects.toMatchObject({ code: 'BARRIER_TIMED_OUT' })
+      expect(timers.mock.calls.map(([, ms]) => ms)).toEqual([0])
+    })
+  }
 })

@@ -129,3 +129,17 @@ it('A query-back is answered as committed or rolled back, and an unknown outcome
     status: 500,
   })
 })
+
+it.each<[string, object]>([
+  ['undefined options', { signedCalls: undefined }],
+  ['undefined options that it inherits', Object.create({ signedCalls: undefined })],
+  ['undefined keys', { signedCalls: { keys: undefined, baseUrl: BASE } }],
+  ['no keys', { signedCalls: { keys: [], baseUrl: BASE } }],
+  ['an undefined key', { signedCalls: { keys: [undefined], baseUrl: BASE } }],
+  ['null', { signedCalls: null }],
+  ['false', { signedCalls: false }],
+])('S19: Signed calls with %s are refused at the start, and check no less', (_title, options) => {
+  const barrier = { run: async () => ({ decision: 'run' as const }), queryPrepared: async () => 'committed' }
+  expect(() => fetchHandler(barrier as never, () => undefined, options)).toThrow(TypeError)
+  expect(() => queryPreparedHandler(barrier as never, options)).toThrow(TypeError)
+})

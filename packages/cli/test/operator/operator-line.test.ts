@@ -13,6 +13,7 @@ import { readOperatorLine } from '../../src/operator/line/operator-line.ts'
 import { OPERATOR_OPTIONS } from '../../src/operator/line/operator-options.ts'
 import { isInstantText, readOp, toInstant } from '../../src/operator/line/option-texts.ts'
 import { writeOperatorUsage } from '../../src/operator/line/write-usage.ts'
+import { readSignalCommand } from '../../src/signal-command.ts'
 
 const NAMES = Object.keys(OPERATOR_COMMANDS) as OperatorCommandName[]
 const read = (text: string, environment = {}) =>
@@ -43,6 +44,18 @@ describe('a command line of an operator', () => {
     ])
     expect([...line.line.switches]).toEqual(['attention'])
   })
+
+  it.each(['--help', '--url=http://evil.example', '--yes', '-x', '--'])(
+    'S23: The gid %s is a gid behind two dashes, and an option or a fault before them',
+    (gid) => {
+      const access = { url: 'http://127.0.0.1:8470' }
+      expect(read(`tx retry --yes -- ${gid}`)).toMatchObject({ line: { places: [gid], access } })
+      expect(read(`tx retry ${gid}`)).not.toHaveProperty('line')
+      const signal = readSignalCommand(['--id', 'i', '--', gid, 'approval'], {})
+      expect(signal).toMatchObject({ command: { gid, name: 'approval', ...access } })
+      expect(readSignalCommand([gid, 'approval'], {})).not.toHaveProperty('command.gid')
+    },
+  )
 
   const refused: readonly (readonly [string, string])[] = [
     ['tx', 'Say what to do; see tx --help.'],

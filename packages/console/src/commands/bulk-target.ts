@@ -1,5 +1,5 @@
 import type { BulkCommand, BulkPreview, BulkRequest, TransactionSummary } from '@counterstep/protocol'
-import { quoteForShell } from '../parts/to-curl.ts'
+import { quoteForShell, writeOption } from '../parts/to-curl.ts'
 
 /** One command for many transactions: those that were picked, or all that a filter finds by then. */
 export interface BulkTarget {
@@ -50,7 +50,7 @@ export function offerBulk(
 export function toBulkCommandLine(request: BulkRequest): string {
   const { command, gids, filter = '', reason } = request
   const options = gids === undefined ? toFilterOptions(filter) : ['--gids -']
-  const line = ['counterstep bulk start', command, ...options, '--reason', quoteForShell(reason)].join(' ')
+  const line = ['counterstep bulk start', command, ...options, writeOption('reason', reason)].join(' ')
   return gids === undefined ? line : `printf '%s\\n' ${gids.map(quoteForShell).join(' ')} | ${line}`
 }
 
@@ -58,7 +58,7 @@ export function toBulkCommandLine(request: BulkRequest): string {
 function toFilterOptions(filter: string): string[] {
   const names: Readonly<Record<string, string>> = { byHand: 'by-hand', createdFrom: 'from', createdTo: 'to' }
   return [...new URLSearchParams(filter)].map(([name, value]) => {
-    const option = `--${names[name] ?? name}`
-    return value === 'true' ? option : `${option} ${quoteForShell(value)}`
+    const option = names[name] ?? name
+    return value === 'true' ? `--${option}` : writeOption(option, value)
   })
 }

@@ -30,6 +30,27 @@ describe('the words of a command', () => {
   })
 })
 
+describe('S23: the command line of a gid that begins with a dash', () => {
+  for (const gid of ['-x', '--help', '--url=http://evil.example', '--']) {
+    it(`S23: The gid ${gid} stands behind two dashes, so that it is no option`, () => {
+      expect(toCommandLine({ gid, command: 'retry' }, {})).toBe(`counterstep tx retry -- ${gid}`)
+      expect(toCommandLine({ gid, command: 'retry-op', op }, { reason: '--yes' })).toBe(
+        `counterstep tx retry --op debit.compensate --reason=--yes -- ${gid}`,
+      )
+    })
+  }
+
+  it('S23: A branch that begins with a dash is no option either', () => {
+    const dashed = { branchId: '--yes', op: 'action' } as const
+    expect(toCommandLine({ gid: 'g', command: 'skip', op: dashed }, { reason: 'r' })).toBe(
+      'counterstep tx skip --reason r -- g --yes.action',
+    )
+    expect(toCommandLine({ gid: 'g', command: 'retry-op', op: dashed }, {})).toBe(
+      'counterstep tx retry g --op=--yes.action',
+    )
+  })
+})
+
 describe('allowCommands', () => {
   const list = (of: TransactionView) =>
     allowCommands(of, all).map(({ command, refusal }) => `${command} ${refusal ?? 'ok'}`)

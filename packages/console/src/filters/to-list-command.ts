@@ -1,4 +1,4 @@
-import { quoteForShell } from '../parts/to-curl.ts'
+import { writeOption } from '../parts/to-curl.ts'
 import { type ListFilter, RANGE_MS } from './list-filter.ts'
 
 const FLAG_OPTIONS = {
@@ -13,7 +13,7 @@ const FLAG_OPTIONS = {
 export function toListCommand(filter: ListFilter, limit: number): string {
   const { status, kind, name, tag = [], problem, gid, flags = [], range, order } = filter
   const option = (word: string, value: string | undefined) =>
-    value === undefined ? [] : [`--${word} ${quoteForShell(value)}`]
+    value === undefined ? [] : [writeOption(word, value)]
   return [
     'counterstep tx list',
     ...option('status', status?.join(',')),
@@ -24,8 +24,7 @@ export function toListCommand(filter: ListFilter, limit: number): string {
     ...option('gid', gid),
     ...flags.map((flag) => FLAG_OPTIONS[flag]),
     ...option('from', range === undefined ? undefined : `${RANGE_MS[range] / 60_000}min`),
-    // The value may begin with a dash.
-    ...(order === undefined || order === 'created' ? [] : [`--order=${order}`]),
+    ...(order === undefined || order === 'created' ? [] : option('order', order)),
     ...option('limit', String(limit)),
   ].join(' ')
 }

@@ -19,3 +19,8 @@ export function toCurl({ url, method, body }: CurlCall): string {
 export function quoteForShell(text: string): string {
   return /^[\w./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
+
+/** Writes an option of the command line. A value that begins with a dash would pass for the next option. */
+export function writeOption(name: string, value: string): string {
+  return `--${name}${value.startsWith('-') ? '=' : ' '}${quoteForShell(value)}`
+}

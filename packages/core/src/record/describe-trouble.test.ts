@@ -12,7 +12,9 @@ import {
   sending,
 } from '../../test/prepared.ts'
 import { after, answered, asSaga, buildRow, buildSaga, parallel, sent, serial } from '../../test/sagas.ts'
-import type { SagaOp, SagaTransaction } from '../transaction.ts'
+import { WorkflowFixture } from '../../test/workflows.ts'
+import { findAlerts } from '../alerts/find-alerts.ts'
+import type { SagaOp, SagaTransaction, Transaction } from '../transaction.ts'
 import { describeTrouble, describeUnreadable } from './describe-trouble.ts'
 import { decodeTransaction } from './record.ts'
 
@@ -145,6 +147,36 @@ describe('the problem of a saga', () => {
     }
     expect(at('bank-a:/debit?key=secret')).toBe('bank-a action timeout')
     expect(at(`http://${'x'.repeat(400)}/debit`)).toBe('x'.repeat(PROBLEM_LENGTH_MAX))
+  })
+})
+
+describe('S31: a problem that bears the name of a service of alerts', () => {
+  const saga = play(buildSaga([{}]), [[0, 'action', 'unknown']])
+  const callAt = (action: string) => {
+    const branches = saga.definition.branches.map((branch) => ({ ...branch, action }))
+    return asSaga({ ...saga, definition: { ...saga.definition, branches } })
+  }
+  const askWorkflow = (workflow: string) =>
+    WorkflowFixture.accepted({ workflow }).planFails({ result: 'unknown', statusCode: 500 }).workflow
+  /** Lists the subjects of which alerts tell while such a transaction needs a person. */
+  const listTold = (transaction: Transaction) => {
+    const { problem = '' } = describeTrouble(transaction)
+    const problems = [{ problem, waiting: 1, attention: 1, oldestAt: 0 }]
+    const seen = { now: 1, problems, names: [], storeEvents: [], bulkJobs: [] }
+    const settings = { failedShare: 1, services: new Set(['alert-ops']) }
+    return findAlerts(seen, settings).map(({ subject }) => subject)
+  }
+
+  it('S31: An alert tells of the problem of a workflow or a host that bears the name of a service of alerts', () => {
+    expect(listTold(askWorkflow('alert-ops'))).toEqual(['alert-ops: plan 500'])
+    expect(listTold(callAt('http://alert-ops/x'))).toEqual(['alert-ops: action timeout'])
+    expect(listTold(callAt('https://u:p@ALERT-OPS?x'))).toEqual(['alert-ops: action timeout'])
+    expect(listTold(askWorkflow('order'))).toEqual(['order plan 500'])
+  })
+
+  it('No alert tells of the services of alerts, and a service that is named like one keeps its name', () => {
+    expect(listTold(callAt('alert-ops:/'))).toEqual([])
+    expect(listTold(callAt('alert-bank:/debit'))).toEqual(['alert-bank action timeout'])
   })
 })
 

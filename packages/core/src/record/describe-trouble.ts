@@ -23,6 +23,9 @@ import { JOURNAL_FULL } from '../values/keep-values.ts'
 import { findCallUrl } from './find-call-url.ts'
 import { readServiceName } from './service-name.ts'
 
+/** The name of a service that alerts are sent to begins so. */
+const ALERT_SERVICE = 'alert-'
+
 export interface Trouble {
   readonly problem?: string
   readonly attempts?: number
@@ -50,12 +53,21 @@ function describeProblem(transaction: Transaction): Pick<Trouble, 'problem' | 'a
   const worst = findWorst(transaction)
   if (worst === undefined) return describeMark(transaction)
   const { call, progress } = worst
-  const service =
-    transaction.kind === 'workflow' && call.branch === PLAN
-      ? transaction.definition.workflow
-      : readServiceName(findCallUrl(transaction, call) ?? '')
-  const problem = `${service} ${call.op} ${nameOutcome(progress)}`
+  const problem = `${nameService(transaction, call)} ${call.op} ${nameOutcome(progress)}`
   return { problem: problem.slice(0, PROBLEM_LENGTH_MAX), attempts: progress.attempts }
+}
+
+/**
+ * Names the service of a call, or the workflow of a plan. The services that alerts are sent to are called `alert-…`, and no
+ * alert tells of their problems. No submit may name them, but a workflow or a host may be called the same, and then a colon
+ * follows, so that its problem is told.
+ */
+function nameService(transaction: Transaction, call: CallKey): string {
+  const isPlan = transaction.kind === 'workflow' && call.branch === PLAN
+  const url = isPlan ? '' : (findCallUrl(transaction, call) ?? '')
+  const service = isPlan ? transaction.definition.workflow : readServiceName(url)
+  const isOther = service.startsWith(ALERT_SERVICE) && !url.startsWith(`${service}:`)
+  return isOther ? `${service}:` : service
 }
 
 function describeMark(transaction: Transaction): Pick<Trouble, 'problem'> {

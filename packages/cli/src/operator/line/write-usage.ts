@@ -37,7 +37,7 @@ function writeAll(word: string | undefined): readonly string[] {
 }
 
 function writeOne(name: OperatorCommandName): readonly string[] {
-  const { help, options, outputs } = describeCommand(name)
+  const { help, options, outputs, places } = describeCommand(name)
   return [
     `${writeHead(name)} [options]`,
     '',
@@ -51,6 +51,9 @@ function writeOne(name: OperatorCommandName): readonly string[] {
       ? [
           'Without --yes it shows what would follow, and asks. Where there is no terminal it is then not given.',
         ]
+      : []),
+    ...(places.includes('GID')
+      ? ['Write -- before a GID that begins with a dash, and the options before that.']
       : []),
     EXITS,
   ]

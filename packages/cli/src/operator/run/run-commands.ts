@@ -138,7 +138,8 @@ async function give(
     `${cleanLine(gid)}: ${describeGiven(asked.command)} is given, and durable.  ${describeStatus(view.status)}`,
   )
   const { isOver } = await printOutcome(context, asked, view, commandId)
-  if (!isOver) say(`What comes of it shows counterstep tx watch ${cleanLine(gid)}`)
+  if (!isOver)
+    say(`What comes of it shows counterstep tx watch ${gid.startsWith('-') ? '-- ' : ''}${cleanLine(gid)}`)
 }
 
 /** Prints the next answer of the call that was made due, since the one before it says nothing of the command. */
