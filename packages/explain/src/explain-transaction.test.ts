@@ -49,6 +49,14 @@ const stuckUndo = view({
 })
 
 describe('explainTransaction', () => {
+  it('A transaction from a clock that has been set back says so, and what to do', () => {
+    const ahead = view({ createdAt: NOW + 3_600_000 })
+    expect(explainTransaction(ahead, { now: NOW }).advice).toMatch(
+      /^The clock has been set back since it was accepted, which is 1 h ahead of now\..* a retry makes/,
+    )
+    expect(explainTransaction(view({ createdAt: NOW + 1_000 }), { now: NOW }).advice).toBeUndefined()
+  })
+
   it('A stuck compensation is explained by its service, the cause of the turn, and the next attempt', () => {
     expect(explainTransaction(stuckUndo, { now: NOW })).toEqual({
       headline:

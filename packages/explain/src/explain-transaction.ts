@@ -34,11 +34,24 @@ export function explainTransaction(view: TransactionView, options: ExplainOption
   const withCause = cause === undefined ? {} : { cause }
   if (view.finishedAt !== undefined || isEnded(view)) return { headline: describeEnd(view), ...withCause }
   if (view.paused !== undefined) return { ...describePause(view, formatTime), ...withCause }
+  const explanation = { ...describeState(view, { ...options, formatTime }), ...withCause }
+  const aheadMs = view.createdAt - options.now
+  return aheadMs < CLOCK_AHEAD_MS ? explanation : { ...explanation, ...adviseOnClock(explanation, aheadMs) }
+}
+
+/** Clocks of the server and the store differ by less. */
+const CLOCK_AHEAD_MS = 60_000
+
+function describeState(view: TransactionView, settled: Settled): Explanation {
   const troubled = findTroubledOp(view)
-  if (troubled !== undefined)
-    return { ...describeTrouble(view, troubled, { ...options, formatTime }), ...withCause }
-  if (view.problem !== undefined) return { ...describeProblem(view.problem), ...withCause }
-  return { ...describeProgress(view, { ...options, formatTime }), ...withCause }
+  if (troubled !== undefined) return describeTrouble(view, troubled, settled)
+  return view.problem === undefined ? describeProgress(view, settled) : describeProblem(view.problem)
+}
+
+function adviseOnClock({ advice }: Explanation, aheadMs: number): Pick<Explanation, 'advice'> {
+  const ahead = `The clock has been set back since it was accepted, which is ${formatDuration(aheadMs)} ahead of now.`
+  const text = `${ahead} What it waits for comes that much later, and a retry makes its calls due.`
+  return { advice: advice === undefined ? text : `${advice} ${text}` }
 }
 
 type Settled = Required<ExplainOptions>

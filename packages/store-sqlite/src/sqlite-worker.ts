@@ -6,13 +6,15 @@ import { BrokenError, RefusedError } from './errors.ts'
 import type { LockFile } from './lock-file.ts'
 import type { Reply, Request, WorkerSettings } from './messages.ts'
 import { type OpenedFile, openFile } from './open-file.ts'
+import type { OpenFiles } from './open-files.ts'
 import { ReadGate } from './read-gate.ts'
 
 // This thread writes the file. It does one message at a time, so two writes never meet inside the database.
 
 /**
  * After the lock file was removed, another process can open the file for at most this time. After the database or its log
- * was removed, writes that would be lost are acknowledged for as long.
+ * was removed, writes that would be lost are acknowledged for as long. After the locks have ended no write is acknowledged,
+ * and a store that writes nothing learns of it within this time.
  */
 const LOOK_MS = 1_000
 
@@ -47,17 +49,27 @@ function serve({ database, lock, files, durabilityClass, warnings }: OpenedFile)
       reply({ type: 'broken', message: error.message })
     }
   }
-  const checkpoints = new Checkpoints(database, new ReadGate(settings.gate), runGuarded)
+  const assertLocked = () => {
+    lock.assertHeld()
+    files.assertLocked()
+  }
+  const checkpoints = new Checkpoints(database, new ReadGate(settings.gate), (work) =>
+    runGuarded(() => {
+      assertLocked()
+      work()
+    }),
+  )
   const looking = setInterval(
     () =>
       runGuarded(() => {
         lock.keep()
         files.assertInPlace()
+        files.assertLocked()
       }),
     LOOK_MS,
   )
   port?.on('message', (request: Request) =>
-    runGuarded(() => handle(request, { database, lock, looking, writer, checkpoints })),
+    runGuarded(() => handle(request, { database, lock, files, assertLocked, looking, writer, checkpoints })),
   )
   reply({ type: 'opened', durabilityClass, warnings })
 }
@@ -65,15 +77,20 @@ function serve({ database, lock, files, durabilityClass, warnings }: OpenedFile)
 interface Parts {
   readonly database: Database
   readonly lock: LockFile
+  readonly files: OpenFiles
+  readonly assertLocked: () => void
   readonly writer: BatchWriter
   readonly looking: NodeJS.Timeout
   readonly checkpoints: Checkpoints
 }
 
-function handle(request: Request, { database, lock, looking, writer, checkpoints }: Parts): void {
+function handle(request: Request, parts: Parts): void {
+  const { database, lock, files, assertLocked, looking, writer, checkpoints } = parts
   switch (request.type) {
     case 'write': {
       const answer = write(request, writer)
+      // If the locks are still there after the commit, every process that opens the file later finds it in the log.
+      assertLocked()
       reply(answer)
       if (answer.type === 'written') checkpoints.countWritten(request.rows, request.bytes)
       else checkpoints.hurry()
@@ -83,6 +100,7 @@ function handle(request: Request, { database, lock, looking, writer, checkpoints
     case 'close':
       checkpoints.stop()
       clearInterval(looking)
+      files.close()
       database.close()
       lock.close()
       reply({ type: 'closed' })

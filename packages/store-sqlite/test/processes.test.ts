@@ -2,16 +2,20 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   linkSync,
+  mkdirSync,
   readdirSync,
   renameSync,
   rmSync,
   symlinkSync,
   truncateSync,
+  writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { text as readText } from 'node:stream/consumers'
 import type { Gid } from '@counterstep/protocol'
 import { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import { afterAll, describe, expect, it, vi } from 'vitest'
@@ -28,8 +32,9 @@ const watch = new SecretWatch()
 
 afterAll(() => watch.assertNone())
 
-function startWriter(path: string, round: number, callers: number): ChildProcess {
-  const writer = spawn(process.execPath, [WRITER, path, String(round), String(callers)], {
+/** The writer copies its folder to `copyTo` after its first acknowledgements, if this is given. */
+function startWriter(path: string, round: number, callers: number, copyTo = ''): ChildProcess {
+  const writer = spawn(process.execPath, [WRITER, path, String(round), String(callers), copyTo], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   watch.follow(writer, 'the writer')
@@ -38,12 +43,15 @@ function startWriter(path: string, round: number, callers: number): ChildProcess
 }
 
 /** Reads the writer's lines until it ends. The callback `onLine` may end it. */
-async function readLines(writer: ChildProcess, onLine: (count: number) => void): Promise<readonly string[]> {
+async function readLines(
+  writer: ChildProcess,
+  onLine: (count: number, line: string) => void,
+): Promise<readonly string[]> {
   const lines: string[] = []
   if (writer.stdout === null) throw new Error('the writer has no output')
   for await (const line of createInterface(writer.stdout)) {
     lines.push(line)
-    onLine(lines.length)
+    onLine(lines.length, line)
   }
   return lines
 }
@@ -137,8 +145,85 @@ describe('a database that is removed while the store is open', () => {
   })
 
   function replaceFile(path: string): void {
-    copyFileSync(path, `${path}-copy`)
+    writeFileSync(`${path}-copy`, '')
     renameSync(`${path}-copy`, path)
+  }
+})
+
+// Only Linux shows a process its locks. On Windows the locks do not end so.
+describe.skipIf(process.platform !== 'linux')('locks that end because the process has copied a file', () => {
+  it.each(['', '-shm', '-lock'])(
+    'S43: The store acknowledges nothing after this process has copied the database%s',
+    async (suffix) => {
+      const path = join(folder, `copied${suffix}.db`)
+      const onBroken = vi.fn()
+      const store = await openSqliteStore({ path, onBroken })
+      await store.create(aTransaction('a'))
+      copyFileSync(path + suffix, `${path}-copy`)
+      await expect(store.create(aTransaction('b'))).rejects.toMatchObject({ applied: 'unknown' })
+      expect(String(onBroken.mock.calls[0]?.[0])).toContain(`the lock on ${path}${suffix} has ended`)
+      await store.close()
+      const next = await openSqliteStore({ path })
+      expect(await next.readMany(['a' as Gid])).toMatchObject([{ gid: 'a' }])
+      await next.close()
+    },
+  )
+
+  it('S43: A store that is idle ends within a second or so after this process has copied its folder', async () => {
+    const path = join(makeFolderIn('idle'), 'a.db')
+    const onBroken = vi.fn()
+    const store = await openSqliteStore({ path, onBroken })
+    cpSync(dirname(path), join(folder, 'idle-copy'), { recursive: true })
+    await vi.waitFor(() => expect(onBroken).toHaveBeenCalledOnce(), 10_000)
+    await store.close()
+  })
+
+  it('S43: A second process is refused while a process has the store open that lost its locks by a copy', async () => {
+    const path = join(makeFolderIn('second'), 'a.db')
+    const store = await openSqliteStore({ path })
+    cpSync(dirname(path), join(folder, 'second-copy'), { recursive: true })
+    const [line] = await readLines(startWriter(path, 0, 1), () => undefined)
+    expect(line).toMatch(/^refused SAGA_STORE_IN_USE /)
+    expect(line).toContain(String(process.pid))
+    await store.close()
+    await (await openSqliteStore({ path })).close()
+  })
+
+  it('S43: A backup by another process after such a copy loses nothing that was acknowledged', async () => {
+    const path = join(makeFolderIn('backup'), 'a.db')
+    const writer = startWriter(path, 0, 4, join(folder, 'backup-copy'))
+    let backups: Promise<unknown> | undefined
+    const lines = await readLines(writer, (_, line) => {
+      if (line !== 'copied') return
+      backups = Promise.allSettled([backUp(path, 'b1.db'), backUp(path, 'b2.db')]).finally(() =>
+        writer.kill('SIGKILL'),
+      )
+    })
+    expect(await backups).toMatchObject([{ status: 'fulfilled' }, { status: 'fulfilled' }])
+    expect(lines).toContain('copied')
+    expect(lines.at(-1)).toContain(' has ended')
+    const created = lines.flatMap((line) =>
+      line.startsWith('created ') ? [line.slice('created '.length)] : [],
+    )
+    const store = await openSqliteStore({ path })
+    const found = await Promise.all(chunks(created).map((gids) => store.readMany(gids as Gid[])))
+    expect(found.flat().length).toBe(created.length)
+    await store.close()
+  })
+
+  /** Runs the documented backup in a process of its own, and expects that it succeeds. */
+  async function backUp(path: string, name: string): Promise<void> {
+    const open = `new (require('node:sqlite').DatabaseSync)(process.argv[1], { timeout: 5000 })`
+    const args = ['-e', `${open}.prepare('VACUUM INTO ?').run(process.argv[2])`, path, join(folder, name)]
+    const backup = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+    const [errors] = await Promise.all([readText(backup.stderr), once(backup, 'exit')])
+    expect(errors).not.toContain('Error')
+  }
+
+  function makeFolderIn(name: string): string {
+    const place = join(folder, name)
+    mkdirSync(place, { mode: 0o700 })
+    return place
   }
 })
 

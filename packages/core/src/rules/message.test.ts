@@ -301,6 +301,14 @@ describe('the delivery', () => {
     expect(effectsAsText(transition(undecided, TIME, CREATED_AT + DELAY_MS).effects)).toBe('wake +10000')
   })
 
+  it.each([
+    ['without a delay', buildPlainMessage(1)],
+    ['delayed', buildPlainMessage(1, { delayMs: DELAY_MS })],
+  ])('A clock that is set back does not keep a message from its retry: %s', (_, message) => {
+    const retried = folded(message, [sending([0, 'action']), answering(0, 'action', 'unknown'), RETRY_NOW])
+    expect(effectsAsText(transition(retried, TIME, CREATED_AT - DELAY_MS).effects)).toBe('call 01 action')
+  })
+
   it('A concurrent message retries a failed branch beside the calls in flight', () => {
     const message = folded(buildMessage(3, { concurrent: true }), [
       SUBMIT,

@@ -103,8 +103,8 @@ function checkEffects(message: Prepared, now: number): readonly TransactionEffec
 }
 
 function deliveryEffects(message: Submitted, now: number): readonly TransactionEffect[] {
-  const startAt = message.createdAt + (message.definition.delayMs ?? 0)
-  if (now < startAt) return [{ type: 'wake-at', at: startAt }]
+  const startAt = findStart(message)
+  if (startAt !== undefined && now < startAt) return [{ type: 'wake-at', at: startAt }]
   const effects: TransactionEffect[] = []
   let wakeAt: number | undefined
   for (const [branch, { action }] of message.branches.entries()) {
@@ -116,6 +116,15 @@ function deliveryEffects(message: Submitted, now: number): readonly TransactionE
   }
   if (wakeAt !== undefined) effects.push({ type: 'wake-at', at: wakeAt })
   return effects
+}
+
+/**
+ * Finds when the first call may be made. Returns undefined if the message has no delay, or if it has begun: then it goes
+ * on, even if the clock was ahead when the message was accepted and has been set back since.
+ */
+function findStart({ createdAt, definition: { delayMs }, branches }: Submitted): number | undefined {
+  if (delayMs === undefined || branches.some(({ action }) => action.attempts > 0)) return undefined
+  return createdAt + delayMs
 }
 
 function isDue({ state, nextAt = 0 }: OpProgress, now: number): boolean {

@@ -20,8 +20,8 @@ type Aborting = Extract<SagaTransaction, { readonly status: 'aborting' }>
  */
 export function sagaEffects(saga: SagaTransaction, now: number): readonly TransactionEffect[] {
   if (isFinal(saga)) return []
-  const start = startAt(saga)
-  if (saga.status === 'submitted' && now < start) {
+  if (saga.status === 'submitted' && awaitsStart(saga, now)) {
+    const start = startAt(saga)
     return [{ type: 'wake-at', at: Math.min(start, deadlineAt(saga) ?? start) }]
   }
   const effects: TransactionEffect[] = []
@@ -103,8 +103,23 @@ function findRefusalWake(saga: SagaTransaction, now: number): number {
   return saga.status === 'submitted' && saga.noReturnAt === undefined ? now : PARKED_OP_AT
 }
 
-export function startAt({ createdAt, definition }: SagaTransaction): number {
+/**
+ * Tells whether a delayed saga still waits for its start. A saga without a delay has no start to wait for, and one that has
+ * begun goes on, even if the clock was ahead when the saga was accepted and has been set back since.
+ */
+export function awaitsStart(saga: Submitted, now: number): boolean {
+  return saga.definition.delayMs !== undefined && now < startAt(saga) && !hasBegun(saga)
+}
+
+function startAt({ createdAt, definition }: SagaTransaction): number {
   return createdAt + (definition.delayMs ?? 0)
+}
+
+/** An action that a person has declared done before the start begins nothing. */
+function hasBegun({ branches }: Submitted): boolean {
+  return branches.some(
+    ({ action: { attempts, state, byHand } }) => attempts > 0 || (state !== 'idle' && byHand === undefined),
+  )
 }
 
 export function deadlineAt(saga: SagaTransaction): number | undefined {

@@ -132,7 +132,7 @@ const ROWS = table`
   submitted  01 action: held back         → submitted    wake +2300                              none
   submitted  02 compensate: held back     → submitted    wake +10000                             ignored
   submitted  01 action: late held back    → submitted    wake +10000                             ignored
-  submitted  time before the start        → submitted  wake +1000                              ignored
+  submitted  time before the start        → submitted  wake +10000                             ignored
   submitted  time at the start            → submitted  wake +10000                             ignored
   submitted  time before the deadline     → submitted  wake +10000                             ignored
   submitted  time at the deadline         → aborting   call 02 compensate                      strong
@@ -726,6 +726,7 @@ describe('the deadline', () => {
 })
 
 describe('a delayed start', () => {
+  const RETRY = { type: 'retry-asked' } as const
   const saga = parallel(2, { delayMs: 3_000 })
 
   it('A delayed saga makes no call before its start, and all ready calls at it', () => {
@@ -733,6 +734,27 @@ describe('a delayed start', () => {
     expect(effectsText(transition(saga, { type: 'time' }, CREATED_AT + 3_000).effects)).toBe(
       'call 01 action, call 02 action',
     )
+  })
+
+  // The clock was ahead when the saga was accepted, and has been set back by an hour since.
+  const SET_BACK = CREATED_AT - 3_600_000
+  const answersUnknown = [sent([0, 'action']), answered(0, 'action', 'unknown')]
+
+  it.each([
+    ['without a delay, before its first call', serial(1), [], 'call 01 action'],
+    ['without a delay, when it is retried', serial(1), [...answersUnknown, RETRY], 'call 01 action'],
+    ['without a delay, while it waits', serial(1), answersUnknown, 'wake +200'],
+    [
+      'delayed and begun, when it is retried',
+      serial(1, { delayMs: 5 }),
+      [...answersUnknown, RETRY],
+      'call 01 action',
+    ],
+    ['delayed, before its start', serial(1, { delayMs: 5 }), [], 'wake +5'],
+    ['delayed, when it is retried before its start', serial(1, { delayMs: 5 }), [RETRY], 'wake +5'],
+  ])('A clock that is set back leaves a saga that is %s: %#', (_, from, events, expected) => {
+    const { effects } = transition(after(from, events), { type: 'time' }, SET_BACK)
+    expect(effectsText(effects)).toBe(expected)
   })
 
   it('A delayed start does not delay an abort', () => {

@@ -37,7 +37,7 @@ import {
   withoutAttention,
   withoutNextAt,
 } from './op-progress.ts'
-import { awaitsLastActions, isOverdue, isUndone, needsMark, startAt } from './saga-effects.ts'
+import { awaitsLastActions, awaitsStart, isOverdue, isUndone, needsMark } from './saga-effects.ts'
 import { haveAllSucceeded } from './saga-graph.ts'
 import { addSignal } from './saga-signals.ts'
 import { findUnusable, markUnusable } from './saga-values.ts'
@@ -223,7 +223,7 @@ function advance(saga: Unfinished, now: number): Folded {
   if (saga.status === 'aborting' || !hasStages(saga.definition)) return afterTime(saga, 'none', now)
   // All may be durable but the end, which then comes, however late that is decided.
   const isTooLate = isOverdue(saga, now) && !haveAllSucceeded(saga)
-  if (now < startAt(saga) || isTooLate) return afterTime(saga, 'none', now)
+  if (awaitsStart(saga, now) || isTooLate) return afterTime(saga, 'none', now)
   const timedOut = findTimedOutWait(saga)
   if (timedOut !== undefined) return decideAbort(saga, { cause: 'signal-timeout', branch: timedOut }, now)
   const { saga: passed, durability, unusable } = passWaits(saga, now)

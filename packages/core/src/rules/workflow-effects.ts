@@ -29,8 +29,10 @@ interface DueCall {
 export function workflowEffects(workflow: WorkflowTransaction, now: number): readonly TransactionEffect[] {
   if (isFinal(workflow)) return []
   if (workflow.status === 'aborting') return toEffects(workflow, listUndo(workflow), undefined, now)
-  const start = workflowStartAt(workflow)
-  if (now < start) return [{ type: 'wake-at', at: Math.min(start, workflowDeadlineAt(workflow) ?? start) }]
+  if (awaitsStart(workflow, now)) {
+    const start = workflowStartAt(workflow)
+    return [{ type: 'wake-at', at: Math.min(start, workflowDeadlineAt(workflow) ?? start) }]
+  }
   return toEffects(workflow, listForward(workflow), findWake(workflow, now), now)
 }
 
@@ -152,6 +154,17 @@ export function findUnbuildable(
     if (reason !== undefined) return { call, reason }
   }
   return undefined
+}
+
+/**
+ * Tells whether a delayed workflow still waits for its start. A workflow without a delay has no start to wait for, and one
+ * that has begun goes on, even if the clock was ahead when the workflow was accepted and has been set back since.
+ */
+export function awaitsStart(workflow: Submitted, now: number): boolean {
+  const { definition, generation, plan, steps } = workflow
+  if (definition.delayMs === undefined || generation !== undefined) return false
+  const hasBegun = plan.call.attempts > 0 || plan.number > 1 || steps.length > 0
+  return now < workflowStartAt(workflow) && !hasBegun
 }
 
 export function workflowStartAt({ createdAt, definition, generation }: WorkflowTransaction): number {

@@ -5,6 +5,7 @@ import { call, local, ran, signalWait, timer, WorkflowFixture } from '../../test
 import { decodeTransaction, encodeProgress, toFormat } from '../record/record.ts'
 import { viewTransaction } from '../record/view.ts'
 import { firstPlan, type WorkflowTransaction } from '../transaction.ts'
+import { PLAN } from './op-progress.ts'
 import { RULES } from './rules.ts'
 
 const BAD_PLAN = /^the plan cannot be carried out: /
@@ -55,6 +56,14 @@ describe('a continue', () => {
     const at = fixture.storeNow
     fixture.plan({}, AGAIN).settled()
     expect(fixture.planCall).toMatchObject({ acceptedAt: at, startAt: at, at })
+  })
+
+  it('goes on where the clock was set back before the begin of its generation', () => {
+    const { workflow } = continued()
+    const setBack = (workflow.generation?.at ?? 0) - DAY_MS
+    const claimed = RULES.fold(workflow, { type: 'claimed', epoch: 2, sentUnknown: true }, setBack).next
+    const effects = RULES.effects(claimed, setBack)
+    expect(effects).toContainEqual({ type: 'call', call: { branch: PLAN, op: 'plan' } })
   })
 
   it('restarts the deadline, which its generation may miss', () => {

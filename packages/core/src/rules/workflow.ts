@@ -40,7 +40,7 @@ import { giveUpAction } from './saga.ts'
 import { addSignal } from './saga-signals.ts'
 import { findTimedOutWait, passWaits } from './saga-waits.ts'
 import { type AbortRequest, turnAround, withoutPlanAttention, withoutPlanCall } from './workflow-abort.ts'
-import { findUnbuildable, workflowDeadlineAt, workflowStartAt } from './workflow-effects.ts'
+import { awaitsStart, findUnbuildable, workflowDeadlineAt } from './workflow-effects.ts'
 import { beginGeneration } from './workflow-generation.ts'
 import {
   acceptPlan,
@@ -313,7 +313,7 @@ function answerDurability({ definition }: WorkflowTransaction): Durability {
  * runs only when every strong change is durable, so a plan never shows the code what a crash could make untrue for good.
  */
 function advance(workflow: Unfinished, now: number): FoldedWorkflow {
-  if (workflow.status === 'aborting' || now < workflowStartAt(workflow) || isOverdue(workflow, now))
+  if (workflow.status === 'aborting' || awaitsStart(workflow, now) || isOverdue(workflow, now))
     return afterTime(workflow, 'none', now)
   if (workflow.plan.until === 'end') return afterTime(workflow, 'none', now)
   const saga = toSubmittedSaga(workflow)

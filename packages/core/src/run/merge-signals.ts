@@ -3,7 +3,7 @@
  * stands; one of ours that is not stored was not, and its command is given again.
  */
 import { giveUpAction } from '../rules/saga.ts'
-import { startAt } from '../rules/saga-effects.ts'
+import { awaitsStart } from '../rules/saga-effects.ts'
 import { haveAllSucceeded } from '../rules/saga-graph.ts'
 import { takeKeptSignal } from '../rules/saga-signals.ts'
 import { passWaits } from '../rules/saga-waits.ts'
@@ -49,7 +49,7 @@ export function settleSignals(merged: SagaTransaction, storeNow: number): SagaTr
   if (merged.status !== 'submitted') return merged
   const given = giveKeptSignals(merged, storeNow)
   // Before its start nothing of a saga opens. A wait that is open stays so, even if the store's clock was set back.
-  return storeNow < startAt(given) ? given : passWaits(given, storeNow).saga
+  return awaitsStart(given, storeNow) ? given : passWaits(given, storeNow).saga
 }
 
 /** The other node has kept the signals, because the row did not have the opening of these waits. */
