@@ -15,7 +15,7 @@ class WatchedStatements extends WritingStatements {
   readonly #onDone: () => Promise<void>
 
   constructor(sessions: StoreSessions, onDone: () => Promise<void>) {
-    super(sessions.writers, () => sessions.discardIdle())
+    super(sessions.writers, (error) => sessions.noteFault(error))
     this.#onDone = onDone
   }
 
