@@ -189,6 +189,7 @@ export { describeTrouble, describeUnreadable, type Trouble } from './record/desc
 export { findEdit } from './record/edits.ts'
 export { findCallUrl } from './record/find-call-url.ts'
 export { foldProblems, OTHER_PROBLEMS } from './record/fold-problems.ts'
+export { columnToText, textToColumn } from './record/nul-text.ts'
 export { decodeTransaction, encodeProgress, FORMAT, toFormat } from './record/record.ts'
 export {
   KIND_CODES,
@@ -202,7 +203,6 @@ export {
   toStatus,
 } from './record/row-codes.ts'
 export { readServiceName } from './record/service-name.ts'
-export { columnToText, textToColumn } from './record/nul-text.ts'
 export { decodeTags, encodeTags, toTagParts, toTagWords } from './record/tags-column.ts'
 export { toDueColumn } from './record/to-due-column.ts'
 export { findEntry, viewTrail } from './record/trail.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
 import { embedSql } from '@counterstep/store-sql/embed'
+import { expect, it } from 'vitest'
 
 it('The generated module has the .sql files as they are, and node embed-sql.ts writes it', () => {
   const folder = join(import.meta.dirname, '..')
