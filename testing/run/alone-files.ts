@@ -5,6 +5,7 @@
  */
 export const ALONE_FILES: readonly string[] = [
   'functions/test/api-handler.test.ts',
+  'functions/test/secret-keys.test.ts',
   'functions/test/silent-services.test.ts',
   'packages/branch-http/test/deadline-wheel.test.ts',
   'packages/branch-http/test/hostile.test.ts',
