@@ -225,6 +225,7 @@ export class Auditor implements AuditLog {
     }
     if (nodeNow >= run.leaseUntil) this.report('I14', gid, 'a call was started after the lease')
     // Where clocks are wrong, two owners may both assume a valid lease. Their tokens and the barrier keep them apart.
+    const isZombie = row.token !== run.token && this.#world.skewMs > 0
     const isReplaced = row.token !== run.token && !log.isFinal
     if (isReplaced && this.#world.skewMs > 0) this.#world.counters.zombieCalls++
     else if (isReplaced)
@@ -234,7 +235,7 @@ export class Auditor implements AuditLog {
     this.pace.checkCall(run, call, runner, nodeNow)
     this.operators.checkCall(run, call, nodeNow)
     if ('decision' in log) {
-      this.prepared.checkCall(run, call, log)
+      this.prepared.checkCall(run, call, log, isZombie)
       return
     }
     this.#sagaCalls.checkCall(run, row, call, log, runner)

@@ -58,9 +58,10 @@ export class PreparedAudit {
     if (cause === 'deadline') this.#world.counters.tccDeadlines++
   }
 
-  checkCall(run: Run, { branch, op: given }: CallKey, log: PreparedLog): void {
+  /** `isZombie`: another owner has the row by now, and the clock of this one is behind. */
+  checkCall(run: Run, { branch, op: given }: CallKey, log: PreparedLog, isZombie: boolean): void {
     if ('knownAt' in log) {
-      this.#recorded.checkCall(run, log)
+      this.#recorded.checkCall(run, log, isZombie)
       return
     }
     const { gid } = run.transaction

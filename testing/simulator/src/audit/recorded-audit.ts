@@ -41,11 +41,11 @@ export class RecordedAudit {
       report(`it is ${next.status}, and its client has not said so`)
   }
 
-  checkCall({ transaction }: Run, log: RecordedLog): void {
+  checkCall({ transaction }: Run, log: RecordedLog, isZombie: boolean): void {
     if (transaction.kind !== 'recorded') return
     const { gid, createdAt, records, manualRetries, definition } = transaction
-    // An end that came to another node is learned with the next renewal.
-    if (log.isFinal && !log.isEndedByCommand)
+    // An end that came to another node is learned with the next renewal, and an owner whose clock is behind takes its lease for valid.
+    if (log.isFinal && !log.isEndedByCommand && !isZombie)
       this.#audit.report('I42', gid, 'its client was called back after the end')
     // An operator may have asked for the callback.
     if (manualRetries > 0) return
