@@ -1,4 +1,5 @@
 export { type ListScan, type OpenScan, readPage, SCAN_END_COLUMNS } from './list-page.ts'
+export { renewInTries } from './renew-in-tries.ts'
 export { CommitInDoubt, repeatTransaction } from './repeat-transaction.ts'
 export { chooseTls, parseServerUrl, type TlsChoice, type TlsOptions } from './server-url.ts'
 export { type PoolBounds, type PooledSession, SessionPool } from './session-pool.ts'

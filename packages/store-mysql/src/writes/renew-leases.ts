@@ -1,7 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Lease, RenewResult } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import { toText } from '@counterstep/store-sql'
+import { renewInTries, toText } from '@counterstep/store-sql'
 import { COLUMNS, STATEMENTS } from '../generated/sql.ts'
 import type { Session } from '../sessions/session.ts'
 import { fill, parseRowsStatement } from '../sessions/statement.ts'
@@ -14,29 +13,12 @@ const ROW = COLUMNS.findRenewable
 const RENEW = parseRowsStatement(STATEMENTS.renew)
 const READ_OWNED = parseRowsStatement(STATEMENTS.readOwned)
 
-/** A locked row is mostly in a flush of this node, and locked for as long as a COMMIT takes. */
-const TRIES = 3
-const PAUSE_MS = 50
-
-/** Waits for no lock. A lease whose row stays locked is neither renewed nor lost, and the caller asks again at its next renewal. */
-export async function renewLeases(
+export function renewLeases(
   transactions: DatabaseTransactions,
   leases: readonly Lease[],
   leaseMs: number,
 ): Promise<RenewResult> {
-  const first = await transactions.run((tx) => renewUnlocked(tx, leases, leaseMs))
-  const renewed = [...first.renewed]
-  const lost = [...first.lost]
-  for (let tries = 1; tries < TRIES && renewed.length + lost.length < leases.length; tries++) {
-    await delay(PAUSE_MS)
-    const settled = new Set([...renewed.map(({ gid }) => gid), ...lost])
-    const left = leases.filter(({ gid }) => !settled.has(gid))
-    const more = await transactions.run((tx) => renewUnlocked(tx, left, leaseMs))
-    renewed.push(...more.renewed)
-    lost.push(...more.lost)
-  }
-  // The first try's clock is the earliest, so no lease ends before its owner expects.
-  return { now: first.now, renewed, lost }
+  return renewInTries(leases, (left) => transactions.run((tx) => renewUnlocked(tx, left, leaseMs)))
 }
 
 async function renewUnlocked(tx: Tx, leases: readonly Lease[], leaseMs: number): Promise<Work<RenewResult>> {

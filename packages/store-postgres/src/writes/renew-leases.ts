@@ -1,7 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Lease, RenewResult } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
-import { toText } from '@counterstep/store-sql'
+import { renewInTries, toText } from '@counterstep/store-sql'
 import { STATEMENTS } from '../generated/sql.ts'
 import { withClock } from '../sql/with-clock.ts'
 import type { WritingStatements } from './statements.ts'
@@ -9,29 +8,12 @@ import type { WritingStatements } from './statements.ts'
 const RENEW = withClock(STATEMENTS.renew)
 const ROW = { now: 0, gid: 1, version: 2, isOwned: 3 } as const
 
-/** A locked row is mostly in a flush of this node, and locked for as long as a COMMIT takes. */
-const TRIES = 3
-const PAUSE_MS = 50
-
-/** Waits for no lock. A lease whose row stays locked is neither renewed nor lost, and the caller asks again at its next renewal. */
-export async function renewLeases(
+export function renewLeases(
   statements: WritingStatements,
   leases: readonly Lease[],
   leaseMs: number,
 ): Promise<RenewResult> {
-  const first = await renewUnlocked(statements, leases, leaseMs)
-  const renewed = [...first.renewed]
-  const lost = [...first.lost]
-  for (let tries = 1; tries < TRIES && renewed.length + lost.length < leases.length; tries++) {
-    await delay(PAUSE_MS)
-    const settled = new Set([...renewed.map(({ gid }) => gid), ...lost])
-    const left = leases.filter(({ gid }) => !settled.has(gid))
-    const more = await renewUnlocked(statements, left, leaseMs)
-    renewed.push(...more.renewed)
-    lost.push(...more.lost)
-  }
-  // The first try's clock is the earliest, so no lease ends before its owner expects.
-  return { now: first.now, renewed, lost }
+  return renewInTries(leases, (left) => renewUnlocked(statements, left, leaseMs))
 }
 
 async function renewUnlocked(
