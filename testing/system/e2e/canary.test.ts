@@ -193,7 +193,7 @@ describe('S28: secrets', () => {
         ['serve', '--store', `mysql://user@127.0.0.1:9/db`, ...refused],
         { COUNTERSTEP_STORE_PASSWORD: secret },
       ],
-      [['serve', '--store', `postgres://user:${secret}@127.0.0.1:9/db`], {}],
+      [['serve', '--store', `postgres://user:${secret}@127.0.0.1:9/db`, ...refused], {}],
       [['serve', '--store', `mysql://user:${secret}@[bad/db?x=${secret}`], {}],
       [['migrate', '--store', `mysql://user:${secret}@127.0.0.1:9/db`, '--store-wait-ms', '0'], {}],
       [['serve', '--store-password', secret], {}],

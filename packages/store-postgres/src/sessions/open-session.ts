@@ -1,8 +1,8 @@
 import { Socket } from 'node:net'
 import { type SessionTimeouts, SqlError } from '@counterstep/store-sql'
-import type { ClientConfig } from 'pg'
 import { STATEMENTS } from '../generated/sql.ts'
 import { readServerFacts, type ServerFacts } from '../schema/server-facts.ts'
+import type { ConnectionTarget } from './connection-target.ts'
 import { loadDriver } from './load-driver.ts'
 import { toSqlError } from './server-errors.ts'
 import { getTypeParser, Session } from './session.ts'
@@ -24,7 +24,7 @@ const ANSWER_MS = 1_000
 
 /** Connects and checks the session. If that fails, it destroys the session and throws a `SqlError`. */
 export async function openSession(
-  target: ClientConfig,
+  target: ConnectionTarget,
   { statementTimeoutMs, lockWaitTimeoutMs, connectTimeoutMs, multiplexed }: SessionSettings,
 ): Promise<OpenedSession> {
   // The driver connects it. The session keeps it and can reset it.

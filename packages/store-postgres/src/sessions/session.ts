@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { AssertionError, columnToText, textToColumn } from '@counterstep/core'
 import { type PooledSession, type Row, SqlError, UnsentError } from '@counterstep/store-sql'
-import type { Client, QueryArrayResult } from 'pg'
+import type { DriverClient } from './driver-client.ts'
 import { endsSession, toSqlError } from './server-errors.ts'
 
 export type Value = string | number | null | readonly (string | number | null)[]
@@ -26,7 +26,7 @@ const WARNING = '01000'
 /** One connection that is set up and checked. After an error that leaves its state unknown it is destroyed and not used again. */
 export class Session implements PooledSession {
   idleSince = performance.now()
-  readonly #client: Client
+  readonly #client: DriverClient
   readonly #socket: Socket
   readonly #statementTimeoutMs: number
   readonly #keepsPlans: boolean
@@ -36,7 +36,7 @@ export class Session implements PooledSession {
   #rejectPending: ((error: SqlError) => void) | undefined
 
   constructor(
-    client: Client,
+    client: DriverClient,
     socket: Socket,
     { statementTimeoutMs, keepsPlans }: { statementTimeoutMs: number; keepsPlans: boolean },
   ) {
@@ -83,7 +83,7 @@ export class Session implements PooledSession {
       const giveUp = () => this.#applyLoss(new SqlError('timeout', 'the server has not answered in time'))
       const timer = setTimeout(giveUp, timeoutMs)
       this.#client.query(config).then(
-        (result: QueryArrayResult) => {
+        (result) => {
           clearTimeout(timer)
           if (this.#wasWarned) giveUpWarned(this, reject)
           else resolve({ rows: result.rows as readonly Row[], count: result.rowCount ?? 0 })

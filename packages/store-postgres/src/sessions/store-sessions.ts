@@ -1,7 +1,7 @@
 import { AssertionError, type StoreEvent } from '@counterstep/core'
 import { isServerFault, SessionPool, SqlError, toStoreError } from '@counterstep/store-sql'
-import type { ClientConfig } from 'pg'
 import { readDurability, type ServerFacts } from '../schema/server-facts.ts'
+import type { ConnectionTarget } from './connection-target.ts'
 import { openSession, type SessionSettings } from './open-session.ts'
 import { isLoginRefused } from './server-errors.ts'
 import type { Session } from './session.ts'
@@ -25,7 +25,7 @@ export class StoreSessions {
   readonly #onEvent: (event: StoreEvent) => void
   #server: ServerFacts | undefined
 
-  constructor(target: ClientConfig, settings: StoreSessionsSettings) {
+  constructor(target: ConnectionTarget, settings: StoreSessionsSettings) {
     const { connectionsMax, statementTimeoutMs, onEvent } = settings
     this.open = () => this.#open(target, settings)
     const bounds = { waitersMax: WAITERS_MAX, waitTimeoutMs: statementTimeoutMs }
@@ -76,7 +76,7 @@ export class StoreSessions {
     await Promise.all([this.writers.close(), this.#readers.close()])
   }
 
-  async #open(target: ClientConfig, settings: SessionSettings): Promise<Session> {
+  async #open(target: ConnectionTarget, settings: SessionSettings): Promise<Session> {
     try {
       const { session, server } = await openSession(target, settings)
       this.#watch(server)
