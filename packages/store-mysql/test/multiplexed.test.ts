@@ -29,20 +29,24 @@ for (const server of ['mariadb', 'mysql'] as const) {
       return openMysqlStore({ url: proxy.through(url), multiplexed })
     }
 
-    storeConformance({
-      runner: { describe, it, before: beforeAll, after: afterAll },
-      name: `${server}, multiplexed`,
-      open: ({ place }) => open(place),
-    })
-
-    it('The store has sent nothing that pins a connection of a proxy, except single rows over 16 KiB', () => {
-      expect(proxy.commands.length).toBeGreaterThan(1_000)
-      const pinning = proxy.commands.flatMap((command) => {
-        const reason = findPinning(command)
-        return reason === undefined || (reason === LONG && isOneRow(command)) ? [] : [[reason, head(command)]]
+    // The contract holds on both without a proxy. Such proxies stand before MySQL, and one whole run of it takes minutes.
+    if (server === 'mysql') {
+      storeConformance({
+        runner: { describe, it, before: beforeAll, after: afterAll },
+        name: `${server}, multiplexed`,
+        open: ({ place }) => open(place),
       })
-      expect(pinning).toEqual([])
-    })
+
+      it('The store has sent nothing that pins a connection of a proxy, except single rows over 16 KiB', () => {
+        expect(proxy.commands.length).toBeGreaterThan(1_000)
+        const pinning = proxy.commands.flatMap((command) => {
+          const reason = findPinning(command)
+          const isAllowed = reason === undefined || (reason === LONG && isOneRow(command))
+          return isAllowed ? [] : [[reason, head(command)]]
+        })
+        expect(pinning).toEqual([])
+      })
+    }
 
     it('Many rows are divided, in each method, among statements that do not pin', async () => {
       const store = await open('many')
