@@ -12,6 +12,7 @@ const FILES = ['infra/Dockerfile', 'infra/compose.yaml']
 const TAGS = [
   'node:24-bookworm-slim',
   'mysql:8.4',
+  'postgres:18',
   'redis:8',
   'prom/prometheus:v3.5.0',
   'grafana/grafana:12.2.0',

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort, startKept, startMysql } from '@counterstep/test-servers'
+import { freePort, startKept, startMysql, startPostgres } from '@counterstep/test-servers'
 import type { ComposeProject, ComposeService } from '../compose/load-project.ts'
 import { readOutput, runCommand } from '../run-command.ts'
 
@@ -24,15 +24,27 @@ export async function startComposeMysql(project: ComposeProject): Promise<Runnin
   return { port: server.port, stop: () => server.stop() }
 }
 
+/** Starts a PostgreSQL as its image sets it up: one user, who may do everything, and one database. */
+export async function startComposePostgres(project: ComposeProject): Promise<RunningStore> {
+  const server = await startPostgres()
+  const { POSTGRES_USER: user, POSTGRES_DB: database } = getService(project, 'postgres').environment ?? {}
+  const login = ['--no-psqlrc', '--host=127.0.0.1', `--port=${server.port}`, `--username=${user}`]
+  await readOutput('psql', [...login, '--dbname=postgres', `--command=CREATE DATABASE ${database}`])
+  return { port: server.port, stop: () => server.stop() }
+}
+
 /** Runs the script of the service `grant` with this machine's client. */
 export async function runGrant(project: ComposeProject, root: string, port: number): Promise<void> {
-  const env = {
-    ...process.env,
-    ...buildLocalVariables(project, 'grant'),
-    MYSQL_HOST: '127.0.0.1',
-    MYSQL_TCP_PORT: String(port),
-  }
+  const place = { MYSQL_HOST: '127.0.0.1', MYSQL_TCP_PORT: String(port) }
+  const env = { ...process.env, ...buildLocalVariables(project, 'grant'), ...place }
   await readOutput('sh', [join(root, 'infra', 'mysql', 'grant.sh')], { env })
+}
+
+/** Runs the script of the service `grant-postgres` with this machine's client. */
+export async function runPostgresGrant(project: ComposeProject, root: string, port: number): Promise<void> {
+  const place = { PGHOST: '127.0.0.1', PGPORT: String(port) }
+  const env = { ...process.env, ...buildLocalVariables(project, 'grant-postgres'), ...place }
+  await readOutput('sh', [join(root, 'infra', 'postgres', 'grant.sh')], { env })
 }
 
 /** Runs the script of the service `redis`, without the image's entrypoint, which only changes the user. */

@@ -5,12 +5,23 @@ import type { CheckList } from '../check-list.ts'
 import { type ComposeProject, explainMissingCompose, loadProject } from '../compose/load-project.ts'
 import { waitUntilReady } from '../image/wait-until-ready.ts'
 import { ComposeServices } from './compose-services.ts'
-import { type RunningStore, runGrant, startComposeMysql, startComposeRedis } from './compose-stores.ts'
+import {
+  type RunningStore,
+  runGrant,
+  runPostgresGrant,
+  startComposeMysql,
+  startComposePostgres,
+  startComposeRedis,
+} from './compose-stores.ts'
 import type { Roots } from './embedded-world.ts'
 
 const REDIS = {
   COUNTERSTEP_STORE: 'redis://counterstep@redis:6379',
   COUNTERSTEP_STORE_PASSWORD_SECRET: 'redis-counterstep-password',
+}
+const POSTGRES = {
+  COUNTERSTEP_STORE: 'postgres://counterstep@postgres:5432/counterstep',
+  COUNTERSTEP_STORE_PASSWORD_SECRET: 'postgres-counterstep-password',
 }
 const BANKS = ['bank-a', 'bank-b'] as const
 
@@ -37,6 +48,11 @@ export async function checkCompose(list: CheckList, roots: Roots, places: Compos
     const mysql = await startComposeMysql(project)
     return await playDemo(roots, { ...places, folder: join(places.folder, 'on-mysql') }, project, mysql)
   })
+  await list.check('its services run the demo on PostgreSQL', async () => {
+    const project = await loadProject(places.root, places.kept, POSTGRES)
+    const postgres = await startComposePostgres(project)
+    return await playDemo(roots, { ...places, folder: join(places.folder, 'on-postgres') }, project, postgres)
+  })
   await list.check('its services run the demo on Redis', async () => {
     const project = await loadProject(places.root, places.kept, REDIS)
     const folder = join(places.folder, 'on-redis')
@@ -54,18 +70,23 @@ async function playDemo(
 ): Promise<string> {
   const ports = new Map([
     ['mysql:3306', store.port],
+    ['postgres:5432', store.port],
     ['redis:6379', store.port],
   ])
   for (const address of ['bank-a:8471', 'bank-b:8471', 'orchestrator:8470'])
     ports.set(address, await freePort())
   const services = new ComposeServices(project, roots, folder, ports)
-  const isMysql = project.services.orchestrator?.environment?.COUNTERSTEP_STORE?.startsWith('mysql:')
+  const [scheme] = project.services.orchestrator?.environment?.COUNTERSTEP_STORE?.split(':') ?? []
   const banks = BANKS.map((name) => services.start(name))
   try {
     await services.run('keys')
-    if (isMysql) {
+    if (scheme === 'mysql') {
       await services.run('migrate')
       await runGrant(project, root, store.port)
+    }
+    if (scheme === 'postgres') {
+      await services.run('migrate-postgres')
+      await runPostgresGrant(project, root, store.port)
     }
     for (const [index, bank] of banks.entries()) {
       await waitUntilReady(bank, `http://127.0.0.1:${ports.get(`${BANKS[index]}:8471`)}/health`)

@@ -1,4 +1,4 @@
-/** What a session uses of the driver's client. The package's types need none of the driver's so, which not every user has. */
+/** A session uses this of the client of the driver. So the types of the package need none of the driver, which not every user has. */
 export interface DriverClient {
   readonly ssl: unknown
   on(event: 'error', listener: (error: Error) => void): unknown
