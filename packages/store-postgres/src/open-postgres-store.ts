@@ -2,7 +2,12 @@ import type { Store, StoreEvent } from '@counterstep/core'
 import { CounterstepError } from '@counterstep/protocol'
 import { type TlsChoice, toSessionTimeouts } from '@counterstep/store-sql'
 import { PostgresStore } from './postgres-store.ts'
-import { ensureSchema, type MigrationReport, refuseReadOnlyUser } from './schema/schema.ts'
+import {
+  ensureSchema,
+  type MigrationReport,
+  refuseForeignTables,
+  refuseReadOnlyUser,
+} from './schema/schema.ts'
 import { readDurability, readFailover, refuseUnsupported } from './schema/server-facts.ts'
 import { CommandListener } from './sessions/command-listener.ts'
 import { toConnectionTarget } from './sessions/connection-target.ts'
@@ -111,6 +116,8 @@ export async function migratePostgres({
   try {
     return await sessions.read(async (session) => {
       refuseUnsupported(sessions.server)
+      // Even a look into a table runs code of its owner, if it is a view.
+      await refuseForeignTables(session)
       return ensureSchema(session)
     })
   } finally {

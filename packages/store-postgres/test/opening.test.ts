@@ -126,6 +126,40 @@ for (const server of ['postgres', 'postgres18'] as const) {
         expect(reports.filter(({ from, to }) => from === 1 && to === 1)).toHaveLength(7)
       })
 
+      it('A migration touches no table that another role has made under our names', async () => {
+        const { ownerUrl, url, name } = await databases.empty('squatted')
+        const admin = (sql: string) => databases.sql(sql, ownerUrl)
+        const refused = async (table: string) => {
+          const migrating = migratePostgres({ url: ownerUrl })
+          await expect(migrating).rejects.toMatchObject({ code: 'SAGA_STORE_SCHEMA' })
+          await expect(migrating).rejects.toThrow(`the table ${table} belongs to the role ${name}: `)
+        }
+        await admin(`GRANT CREATE ON SCHEMA ${name} TO ${name}`)
+        await databases.sql('CREATE TABLE counterstep_transactions (gid text)', url)
+        await refused('counterstep_transactions')
+        await databases.sql('DROP TABLE counterstep_transactions', url)
+        // The trigger would do what the administrator may do, and the view what its reader may do.
+        await databases.sql(
+          `CREATE FUNCTION leave_a_trace() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN CREATE TABLE trace (); RETURN new; END'`,
+          url,
+        )
+        await databases.sql(
+          'CREATE TABLE counterstep_schema (version integer, min_reader integer, name text, applied_at bigint)',
+          url,
+        )
+        await databases.sql(
+          'CREATE TRIGGER t BEFORE INSERT ON counterstep_schema FOR EACH ROW EXECUTE FUNCTION leave_a_trace()',
+          url,
+        )
+        await refused('counterstep_schema')
+        await databases.sql('DROP TABLE counterstep_schema', url)
+        await databases.sql('CREATE VIEW counterstep_schema AS SELECT 1 AS version, 1 AS min_reader', url)
+        await refused('counterstep_schema')
+        await databases.sql('DROP VIEW counterstep_schema', url)
+        expect(await admin(`SELECT to_regclass('trace')`)).toEqual([[null]])
+        expect(await migratePostgres({ url: ownerUrl })).toEqual({ from: 0, to: 1 })
+      })
+
       it('Eight stores at once open on an empty schema', async () => {
         const { ownerUrl: url } = await databases.empty('eight')
         const stores = await Promise.all(Array.from({ length: 8 }, () => openPostgresStore({ url })))

@@ -56,6 +56,7 @@ async function migrate(
     await session.send({ sql: `SET LOCAL ${setting} = ${STATEMENT_TIMEOUT_MS}` })
   await session.all({ sql: STATEMENTS.takeSchemaLock }, STATEMENT_TIMEOUT_MS)
   await session.send({ sql: STATEMENTS.createSchemaTable })
+  await refuseForeignTables(session)
   // The version is read again under the lock, since another node may have been first.
   const present = await readVersion(session, known)
   for (const { version, minReader, name, statements } of migrations) {
@@ -63,6 +64,8 @@ async function migrate(
     for (const sql of statements) await session.send({ sql }, STATEMENT_TIMEOUT_MS)
     await session.send({ sql: NOTE_MIGRATION, values: [version, minReader, name] })
   }
+  // Somebody may have made one since, which the migration has then taken for its own.
+  await refuseForeignTables(session)
   return { from: present, to: Math.max(present, known) }
 }
 
@@ -80,6 +83,20 @@ async function readVersion(session: Session, known: number): Promise<number> {
     if (error instanceof SqlError && (isTableMissing(error) || isDenied(error))) return 0
     throw error
   }
+}
+
+/**
+ * Refuses tables that somebody else has made under our names, as everyone may in the schema `public` before PostgreSQL 15: their
+ * triggers and views would run with the administrator's rights, and their owner would read and change every transaction.
+ */
+export async function refuseForeignTables(session: Session): Promise<void> {
+  const [foreign] = await session.all({ sql: STATEMENTS.readForeignTables })
+  if (foreign === undefined) return
+  const [table, owner] = foreign
+  throw new CounterstepError(
+    'SAGA_STORE_SCHEMA',
+    `the table ${table} belongs to the role ${owner}: migrate as that role if it is yours, or else drop the table`,
+  )
 }
 
 /** Refuses to open as a user with only the right to read: the store would start, report no fault, and store nothing. */
