@@ -64,7 +64,7 @@ async function migrate(
     for (const sql of statements) await session.send({ sql }, STATEMENT_TIMEOUT_MS)
     await session.send({ sql: NOTE_MIGRATION, values: [version, minReader, name] })
   }
-  // Somebody may have made one since, which the migration has then taken for its own.
+  // Another role may have made one since, which the migration has then taken for its own.
   await refuseForeignTables(session)
   return { from: present, to: Math.max(present, known) }
 }
@@ -86,7 +86,7 @@ async function readVersion(session: Session, known: number): Promise<number> {
 }
 
 /**
- * Refuses tables that somebody else has made under our names, as everyone may in the schema `public` before PostgreSQL 15: their
+ * Refuses tables that another role has made under our names, as each role may in the schema `public` before PostgreSQL 15: their
  * triggers and views would run with the administrator's rights, and their owner would read and change every transaction.
  */
 export async function refuseForeignTables(session: Session): Promise<void> {
