@@ -5,6 +5,7 @@ import type { BranchAnswer, BranchCall } from '@counterstep/core'
 import { ANSWER_BYTES_MAX, type Result } from '@counterstep/protocol'
 import type { CallSigner } from '@counterstep/signature'
 import type { Dispatcher } from 'undici'
+import { readResult, readWordResult } from './answer-result.ts'
 import type { CheckedPayloads } from './checked-payloads.ts'
 import { readContentCoding } from './content-coding.ts'
 import { type ErrorWord, toErrorWord, toSentErrorWord } from './error-word.ts'
@@ -331,21 +332,7 @@ export class Attempt implements Dispatcher.DispatchHandler, OriginAttempt<Attemp
   }
 }
 
-/** DTM's services put their words anywhere in the body. ONGOING wins over FAILURE. */
-function readWordResult(words: WordSearch | undefined): Result | undefined {
-  if (words?.hasOngoing === true) return 'ongoing'
-  return words?.hasFailure === true ? 'failure' : undefined
-}
-
 /** Counts the fields of a head as they came, since several of one name are one entry of the object. */
 function countFields({ rawHeaders }: Dispatcher.DispatchController, headers: IncomingHttpHeaders): number {
   return Array.isArray(rawHeaders) ? rawHeaders.length / 2 : Object.keys(headers).length
-}
-
-/** Reads the result from the status alone. 201 and 204 are not success, and 500 is not failure: they are unknown. */
-function readResult(statusCode: number | undefined): Result {
-  if (statusCode === 200) return 'success'
-  if (statusCode === 409) return 'failure'
-  if (statusCode === 425) return 'ongoing'
-  return 'unknown'
 }

@@ -1,13 +1,19 @@
-import type { BranchCaller } from '@counterstep/core'
+import type { BranchCall, BranchCaller } from '@counterstep/core'
 import { isGrpcUrl } from '@counterstep/protocol'
 import { checkOptions, type HttpBranchCallerOptions } from './caller-options.ts'
 import { createCallerOrigins } from './caller-origins.ts'
 import { createConnectionsFactory, GrpcBranchCaller } from './grpc/grpc-branch-caller.ts'
 import { createHttpBranchCaller } from './http-branch-caller.ts'
+import { createInProcessCaller, type InProcessCallerOptions } from './in-process/in-process-caller.ts'
 import { createPoolFactory } from './pool-factory.ts'
 
+export type InProcessOptions = Pick<InProcessCallerOptions, 'directory' | 'onError'>
+
 /** Makes the caller of all branches, which calls each one as the scheme of its URL says. */
-export function branchCaller(given: HttpBranchCallerOptions = {}): BranchCaller {
+export function branchCaller(
+  given: HttpBranchCallerOptions = {},
+  inProcess?: InProcessOptions,
+): BranchCaller {
   const options = checkOptions(given)
   const createPool = createPoolFactory(options)
   const createConnections = createConnectionsFactory(options)
@@ -16,11 +22,16 @@ export function branchCaller(given: HttpBranchCallerOptions = {}): BranchCaller 
   )
   const http = createHttpBranchCaller(options, shared)
   const grpc = new GrpcBranchCaller(options, shared)
+  const own = inProcess && createInProcessCaller({ ...inProcess, ...options })
+  function findCaller({ url }: BranchCall): BranchCaller {
+    if (own !== undefined && inProcess?.directory.serves(url) === true) return own
+    return isGrpcUrl(url) ? grpc : http
+  }
   return {
-    call: (call) => (isGrpcUrl(call.url) ? grpc : http).call(call),
+    call: (call) => findCaller(call).call(call),
     loads: () => shared.origins.loads(),
     async close() {
-      await Promise.all([http.close(), grpc.close()])
+      await Promise.all([http.close(), grpc.close(), own?.close()])
     },
   }
 }

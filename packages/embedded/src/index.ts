@@ -1,3 +1,9 @@
+export type {
+  InProcessAnswer,
+  InProcessBranch,
+  InProcessCall,
+  InProcessServices,
+} from '@counterstep/branch-http'
 export { createCounterstep, type OwnCounterstep } from './create-counterstep.ts'
 export { type Counterstep, toCounterstep } from './in-process.ts'
 export { refuseUnknown } from './known-options.ts'

@@ -1,4 +1,4 @@
-import { branchCaller } from '@counterstep/branch-http'
+import { branchCaller, InProcessDirectory } from '@counterstep/branch-http'
 import {
   createOriginFinder,
   hasEveryPort,
@@ -38,13 +38,14 @@ import { readTargetRules } from './target-rules.ts'
 const DRAIN_MS = 8_000
 
 export const OPTION_NAMES: readonly string[] = [
-  ...['store', 'targets', 'calls', 'settings', 'logger', 'tracer', 'registry'],
+  ...['store', 'targets', 'branches', 'calls', 'settings', 'logger', 'tracer', 'registry'],
 ]
 
 /** Holds options that were checked. */
 export interface CheckedOptions extends CounterstepOptions {
   readonly logger: Logger
   readonly rules: TargetRules
+  readonly directory: InProcessDirectory
   readonly engine: EngineSettings
 }
 
@@ -76,7 +77,13 @@ export function checkOptions(options: CounterstepOptions & { readonly logger: Lo
   const { store } = options
   if (typeof store !== 'function' && typeof store?.claimDue !== 'function')
     throw new TypeError('counterstep needs a store, or a function that opens one')
-  return { ...options, rules: readTargetRules(options.targets), engine: readEngineSettings(options.settings) }
+  const directory = new InProcessDirectory(options.branches ?? {})
+  return {
+    ...options,
+    directory,
+    rules: readTargetRules(options.targets, directory.listNamedServices()),
+    engine: readEngineSettings(options.settings),
+  }
 }
 
 /** Opens all parts. If one cannot be opened, closes those that were opened before, and throws its error. */
@@ -97,13 +104,21 @@ async function open(options: CheckedOptions, closers: Closers): Promise<Parts> {
   const { registry = createBareRegistry(), logger } = options
   const targets = targetPolicy(options.rules)
   const listedOrigins = listOrigins(options.rules)
-  const branches = branchCaller({ ...options.calls, targets, listedOrigins })
+  const { directory } = options
+  const branches = branchCaller(
+    { ...options.calls, targets, listedOrigins },
+    {
+      directory,
+      onError: (err, { gid, branchId, op }) =>
+        logger.warn({ err, gid, branchId, op }, 'a branch of this process has failed'),
+    },
+  )
   closers.add(() => branches.close())
   const store = await openStore(options.store, logger, registry, closers)
   const engine = createEngine({
     store,
     branches,
-    checkUrl: (url) => targets.check(url),
+    checkUrl: (url) => targets.check(url) ?? directory.check(url),
     refuseCall: refuseStoredJsonRpc,
     findOrigin: createOriginFinder(targets),
     listedOrigins,

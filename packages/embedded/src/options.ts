@@ -1,4 +1,4 @@
-import type { HttpBranchCallerOptions } from '@counterstep/branch-http'
+import type { HttpBranchCallerOptions, InProcessServices } from '@counterstep/branch-http'
 import type { Store, StoreEvent } from '@counterstep/core'
 import type { EngineSettings, EngineTracer, Logger } from '@counterstep/engine'
 import type { Registry } from '@counterstep/server/metrics'
@@ -9,7 +9,14 @@ export interface CounterstepOptions {
    * the store, Counterstep closes it.
    */
   readonly store: Store | OpenStore
-  readonly targets: Targets
+  /** It may be left out if `branches` are given and no others are called. */
+  readonly targets?: Targets
+  /**
+   * These branches are functions of this process, called without HTTP: `{ stock: { '/reserve': (call) => answerBranch(barrier,
+   * reserve, call) } }` is called by the URL `stock:/reserve`, with the SDK's `answerBranch`. Every process that shares the store
+   * must have them.
+   */
+  readonly branches?: InProcessServices
   /** These options bound the calls of branches, and `signer` signs them. */
   readonly calls?: Omit<HttpBranchCallerOptions, 'targets' | 'lookup' | 'listedOrigins'>
   readonly settings?: Partial<EngineSettings>

@@ -1,0 +1,17 @@
+import type { Result } from '@counterstep/protocol'
+
+/** Reads the result from the status alone. 201 and 204 are not success, and 500 is not failure: they are unknown. */
+export function readResult(statusCode: number | undefined): Result {
+  if (statusCode === 200) return 'success'
+  if (statusCode === 409) return 'failure'
+  if (statusCode === 425) return 'ongoing'
+  return 'unknown'
+}
+
+/** DTM's services put their words anywhere in the body. ONGOING wins over FAILURE. */
+export function readWordResult(
+  words: { readonly hasOngoing: boolean; readonly hasFailure: boolean } | undefined,
+): Result | undefined {
+  if (words?.hasOngoing === true) return 'ongoing'
+  return words?.hasFailure === true ? 'failure' : undefined
+}

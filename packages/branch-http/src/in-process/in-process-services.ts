@@ -1,0 +1,71 @@
+import type { Refusal } from '../targets/target-url.ts'
+import type { InProcessBranch, InProcessServices } from './in-process-branch.ts'
+
+/** A name below `.invalid` is resolved nowhere (RFC 6761), so a node without the functions cannot call another service in their place. */
+const HOST_ENDING = '.in-process.invalid'
+
+const NAMED = /^([a-z][a-z0-9-]*):\//
+
+/** Finds the functions that are branches of this process. */
+export class InProcessDirectory {
+  readonly #services: ReadonlyMap<string, ReadonlyMap<string, InProcessBranch>>
+
+  /** Throws a TypeError that says what is wrong with the services. */
+  constructor(services: InProcessServices) {
+    this.#services = new Map(
+      Object.entries(services).map(([name, branches]) => [name, readBranches(name, branches)]),
+    )
+  }
+
+  /** Lists the services as the configuration writes them, each with an origin of its own. */
+  listNamedServices(): readonly string[] {
+    return [...this.#services.keys()].map((name) => `${name}=http://${name}${HOST_ENDING}`)
+  }
+
+  /** Tells whether a stored URL names a service of this process. */
+  serves(url: string): boolean {
+    return this.#services.has(readName(url))
+  }
+
+  /** Refuses a URL of a service of this process that has no branch at that path. */
+  check(url: string): Refusal | undefined {
+    const branches = this.#services.get(readName(url))
+    if (branches === undefined || branches.has(readPath(url))) return undefined
+    return {
+      code: 'SAGA_TARGET_NOT_ALLOWED',
+      message: 'names no branch that its service has in this process',
+    }
+  }
+
+  find(url: string): InProcessBranch | undefined {
+    return this.#services.get(readName(url))?.get(readPath(url))
+  }
+}
+
+function readName(url: string): string {
+  return NAMED.exec(url)?.[1] ?? ''
+}
+
+/** Returns the path as it is written. One that a parser would read in another way is the path of no branch. */
+function readPath(url: string): string {
+  return url.slice(url.indexOf(':') + 1).replace(/[?#].*$/s, '')
+}
+
+function readBranches(
+  name: string,
+  branches: Readonly<Record<string, InProcessBranch>>,
+): ReadonlyMap<string, InProcessBranch> {
+  const entries = Object.entries(typeof branches === 'object' && branches !== null ? branches : {})
+  if (entries.length === 0)
+    throw new TypeError(
+      `branches.${name} must have a function for each path: { '/reserve': async (call) => … }`,
+    )
+  for (const [path, branch] of entries) {
+    if (!path.startsWith('/') || URL.parse(`http://${name}${HOST_ENDING}${path}`)?.pathname !== path)
+      throw new TypeError(
+        `branches.${name} has ${JSON.stringify(path)}, which is no plain path such as /reserve`,
+      )
+    if (typeof branch !== 'function') throw new TypeError(`branches.${name} has no function for ${path}`)
+  }
+  return new Map(entries)
+}

@@ -1,0 +1,245 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { answerBranch, BranchFailure, BranchOngoing, endpoint, saga } from '@counterstep/sdk'
+import { migrateBarrier, sqliteBarrier } from '@counterstep/sdk/barrier/sqlite'
+import { silentLogger } from '@counterstep/server/logger'
+import { openSqliteStore } from '@counterstep/store-sqlite'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import {
+  type CounterstepOptions,
+  createCounterstep,
+  type InProcessBranch,
+  type InProcessCall,
+  type OwnCounterstep,
+} from '../src/index.ts'
+
+let folder = ''
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'counterstep-in-process-'))
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+const answering =
+  (statusCode: number, body = '{}', headers: Record<string, string> = {}): InProcessBranch =>
+  () => ({ answer: { statusCode, body, headers } })
+
+async function own(
+  shop: Readonly<Record<string, InProcessBranch>>,
+  more: Partial<CounterstepOptions> = {},
+): Promise<OwnCounterstep> {
+  const counterstep = await createCounterstep({
+    store: (onEvent) => openSqliteStore({ path: join(folder, 'own.db'), onEvent }),
+    branches: { shop },
+    logger: silentLogger,
+    ...more,
+  })
+  await counterstep.start()
+  return counterstep
+}
+
+const quickly = { retry: { initialMs: 20, factor: 1 } } as const
+
+describe('branches that are functions of this process', () => {
+  it('A saga of them ends behind the barrier in their own database, each effect once', async () => {
+    const database = new DatabaseSync(join(folder, 'shop.db'))
+    database.exec('CREATE TABLE stock (item TEXT PRIMARY KEY, count INTEGER NOT NULL)')
+    database.exec("INSERT INTO stock VALUES ('book', 5)")
+    migrateBarrier(database)
+    const barrier = sqliteBarrier(database)
+    const move: InProcessBranch = (call) =>
+      answerBranch(
+        barrier,
+        (tx, branch) => {
+          const { item, count } = branch.payload as { item: string; count: number }
+          if (branch.op === 'action' && count > 3) throw new BranchFailure('not that many')
+          const by = branch.op === 'action' ? -count : count
+          tx.prepare('UPDATE stock SET count = count + ? WHERE item = ?').run(by, item)
+          return { moved: by }
+        },
+        call,
+      )
+    await using counterstep = await own({ '/move': move })
+    const order = (count: number) => {
+      const both = { action: 'shop:/move', compensation: 'shop:/move' }
+      return saga()
+        .branch('first', { ...both, payload: { item: 'book', count: 2 } })
+        .branch('second', { ...both, payload: { item: 'book', count } })
+    }
+    const read = () => database.prepare('SELECT count FROM stock').get()
+    expect(await counterstep.submit(order(1), { waitMs: 10_000 })).toMatchObject({ status: 'succeeded' })
+    expect(read()).toEqual({ count: 2 })
+    const refused = await counterstep.submit(order(4), { waitMs: 10_000 })
+    expect(refused).toMatchObject({ status: 'failed', abort: { cause: 'branch-failed' } })
+    expect(read()).toEqual({ count: 2 })
+    database.close()
+  })
+
+  it('A call has the identity, the headers, the trace and the payload that it has over HTTP', async () => {
+    const calls: InProcessCall[] = []
+    const note: InProcessBranch = (call) => {
+      calls.push(call)
+      return { answer: { statusCode: 200 } }
+    }
+    await using counterstep = await own({ '/note': note })
+    const trace = '0af7651916cd43dd8448eb211c80319c'
+    await counterstep.submit(
+      {
+        gid: 'noted',
+        branches: [
+          { id: 'a', action: 'shop:/note?page=1', payload: { cents: 5 }, headers: { 'x-tenant': 't1' } },
+          { id: 'b', action: 'shop:/note', body: 'plain', contentType: 'text/plain' },
+        ],
+      },
+      { waitMs: 10_000, trace: { parent: `00-${trace}-b7ad6b7169203331-01` } } as never,
+    )
+    expect(calls[0]).toMatchObject({
+      url: '/note?gid=noted&trans_type=saga&branch_id=a&op=action&page=1',
+      headers: {
+        'content-type': 'application/json',
+        'counterstep-gid': 'noted',
+        'counterstep-attempt': '1',
+        'x-tenant': 't1',
+      },
+      payload: { cents: 5 },
+    })
+    expect(calls[1]?.payload).toEqual(Buffer.from('plain'))
+  })
+
+  it('Its answer decides as over HTTP: a throw, a wrong answer and a 425 are called again, and a 409 turns the saga around', async () => {
+    const attempts = new Map<string, number>()
+    const failingOnce =
+      (name: string, first: InProcessBranch): InProcessBranch =>
+      (call) => {
+        const attempt = (attempts.get(name) ?? 0) + 1
+        attempts.set(name, attempt)
+        return attempt === 1 ? first(call) : { answer: { statusCode: 200 } }
+      }
+    const throwing: InProcessBranch = () => {
+      throw new Error('a fault')
+    }
+    await using counterstep = await own({
+      '/throw': failingOnce('throw', throwing),
+      '/reject': failingOnce('reject', () => Promise.reject(new Error('a fault'))),
+      '/nothing': failingOnce('nothing', () => undefined as never),
+      '/204': failingOnce('204', answering(204)),
+      '/not-yet': failingOnce('not-yet', (call) =>
+        answerBranch(
+          sqliteBarrier(new DatabaseSync(':memory:')),
+          () => {
+            throw new BranchOngoing({ retryAfterMs: 20 })
+          },
+          call,
+        ),
+      ),
+      '/no': answering(409, '{"message":"sold out"}'),
+    })
+    const branches = ['throw', 'reject', 'nothing', '204', 'not-yet'].map((path) => ({
+      id: path,
+      action: `shop:/${path}`,
+    }))
+    const done = await counterstep.submit({ ...quickly, branches }, { waitMs: 10_000 })
+    expect(done).toMatchObject({ status: 'succeeded' })
+    expect([...attempts.values()]).toEqual([2, 2, 2, 2, 2])
+    const refused = await counterstep.submit({ branches: [{ action: 'shop:/no' }] }, { waitMs: 10_000 })
+    expect(refused).toMatchObject({ status: 'failed' })
+    expect(JSON.stringify(refused)).toContain('sold out')
+  })
+
+  it('What one has answered is a value for the next one', async () => {
+    const payloads: unknown[] = []
+    await using counterstep = await own({
+      '/reserve': answering(200, '{"id":"r-7"}'),
+      '/pay': ({ payload }) => {
+        payloads.push(payload)
+        return { answer: { statusCode: 200 } }
+      },
+    })
+    const order = saga()
+      .pivot('reserve', endpoint<void, { id: string }>('shop:/reserve'))
+      .retriable('pay', endpoint<{ for: string }, void>('shop:/pay'), ({ reserve }) => ({
+        payload: { for: reserve.id },
+      }))
+    const view = await counterstep.submit(order, { waitMs: 10_000 })
+    expect(view.status).toBe('succeeded')
+    expect(payloads).toEqual([{ for: 'r-7' }])
+  })
+
+  it('One that hangs is told to stop at its deadline and called again, and what it answers late does not count', async () => {
+    const signals: AbortSignal[] = []
+    let answerLate: (() => void) | undefined
+    const late = new Promise<void>((resolve) => {
+      answerLate = resolve
+    })
+    const hang: InProcessBranch = async ({ signal }) => {
+      signals.push(signal)
+      if (signals.length > 1) return { answer: { statusCode: 200 } }
+      await late
+      return { answer: { statusCode: 409 } }
+    }
+    await using counterstep = await own({ '/hang': hang })
+    const view = counterstep.submit(
+      { ...quickly, branches: [{ action: 'shop:/hang', timeoutMs: 100 }] },
+      { waitMs: 10_000 },
+    )
+    await expect.poll(() => signals.length).toBe(2)
+    expect(signals[0]?.aborted).toBe(true)
+    answerLate?.()
+    expect(await view).toMatchObject({ status: 'succeeded' })
+    expect(signals[1]?.aborted).toBe(false)
+  })
+
+  it('A close ends the calls that are under way, and the next process calls them again', async () => {
+    let tellBegun: ((signal: AbortSignal) => void) | undefined
+    const begun = new Promise<AbortSignal>((resolve) => {
+      tellBegun = resolve
+    })
+    const first = await own({
+      '/slow': ({ signal }) => {
+        tellBegun?.(signal)
+        return new Promise(() => undefined)
+      },
+    })
+    await first.submit({ gid: 'slow', branches: [{ action: 'shop:/slow', timeoutMs: 60_000 }] })
+    const signal = await begun
+    await first.close()
+    expect(signal.aborted).toBe(true)
+    await using second = await own({ '/slow': answering(200) })
+    await expect.poll(async () => (await second.get('slow'))?.status, { timeout: 30_000 }).toBe('succeeded')
+  })
+
+  it('A path without a function is refused at submit, and so is every other target', async () => {
+    await using counterstep = await own({ '/move': answering(200) })
+    for (const action of [
+      'shop:/none',
+      'shop:/move/',
+      'shop:/%6dove',
+      'other:/move',
+      'http://127.0.0.1:1/a',
+    ]) {
+      const submitted = counterstep.submit({ branches: [{ action }] })
+      await expect(submitted, action).rejects.toMatchObject({ code: 'SAGA_TARGET_NOT_ALLOWED' })
+    }
+    for (const action of ['http://shop.in-process.invalid/move', 'shop:/a/../move']) {
+      await expect(counterstep.submit({ branches: [{ action }] }), action).rejects.toThrow()
+    }
+  })
+
+  it.each([
+    [{ shop: {} }, 'branches.shop must have a function for each path'],
+    [{ shop: { reserve: answering(200) } }, 'branches.shop has "reserve", which is no plain path'],
+    [{ shop: { '/a/../b': answering(200) } }, 'branches.shop has "/a/../b", which is no plain path'],
+    [{ shop: { '/a?b': answering(200) } }, 'branches.shop has "/a?b", which is no plain path'],
+    [{ shop: { '/a': 'no' as never } }, 'branches.shop has no function for /a'],
+    [{ Shop: { '/a': answering(200) } }, 'counterstep targets.branches has an item 1'],
+    [{ http: { '/a': answering(200) } }, 'counterstep targets.branches has an item 1'],
+  ])('Wrong branches are refused before anything is opened: %j', async (branches, message) => {
+    await expect(own({}, { branches: branches as never })).rejects.toThrow(message)
+  })
+
+  it('A service has one place: in this process, or at a URL', async () => {
+    const targets = { services: { shop: 'https://shop.example' } }
+    await expect(own({ '/a': answering(200) }, { targets })).rejects.toThrow('names shop twice')
+  })
+})
