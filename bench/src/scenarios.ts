@@ -4,6 +4,7 @@ import { dtm } from './scenarios/dtm.ts'
 import { flat } from './scenarios/flat.ts'
 import { hotPath } from './scenarios/hot-path.ts'
 import { hotRow } from './scenarios/hot-row.ts'
+import { inProcess } from './scenarios/in-process.ts'
 import { latency } from './scenarios/latency.ts'
 import { lists } from './scenarios/lists.ts'
 import { memory } from './scenarios/memory.ts'
@@ -26,6 +27,7 @@ export const SCENARIOS: readonly Scenario[] = [
   relay,
   saga,
   twoWritesBaseline,
+  inProcess,
   sagaConnections,
   sagaBranches,
   sagaEmpty,

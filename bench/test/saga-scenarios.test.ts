@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { runBench } from '../src/run-bench.ts'
 import { dtm } from '../src/scenarios/dtm.ts'
+import { inProcess } from '../src/scenarios/in-process.ts'
 import { memory } from '../src/scenarios/memory.ts'
 import { sagaBranches } from '../src/scenarios/saga-branches.ts'
 import { signed } from '../src/scenarios/signed.ts'
@@ -33,6 +34,18 @@ describe('the two-writes baseline', () => {
     expect(counters.storedByBaseline).toBeGreaterThan(0)
     expect(counters.baselineCalls).toBe(2 * (counters.storedByBaseline ?? 0))
     expect(Object.keys(ratios)).toEqual(['baseline/relay', 'saga/relay', 'saga/baseline'])
+  })
+})
+
+describe('sagas in one process', () => {
+  it('Sagas of functions of one process are stored, and each branch is called once', {
+    timeout: SMOKE_MS_MAX,
+  }, async () => {
+    const { counters, rows, ratios } = await runBench(inProcess, { ...SMOKE, store: 'sqlite' }, silent)
+    expect(rows.map(({ name }) => name)).toEqual(['relay', 'in-process', 'saga'])
+    expect(counters.inProcessStored).toBeGreaterThan(0)
+    expect(counters.inProcessCalls).toBe(2 * (counters.inProcessStored ?? 0))
+    expect(Object.keys(ratios)).toEqual(['in-process/relay', 'in-process/saga'])
   })
 })
 

@@ -228,7 +228,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   ),
   '@counterstep/bench': layer(
     'bench',
-    [SDK, TEST_SERVERS, LAMBDA_EMULATOR, CORE, ENGINE, BRANCH_HTTP, SQLITE, MYSQL, POSTGRES, REDIS],
+    [SDK, TEST_SERVERS, LAMBDA_EMULATOR, CORE, ENGINE, BRANCH_HTTP, EMBEDDED, SQLITE, MYSQL, POSTGRES, REDIS],
     { thirdParty: ['autocannon', 'fastify', 'ioredis', 'mysql2', 'pg', 'undici'] },
   ),
 }
@@ -252,11 +252,12 @@ export interface Enclave {
 export const ENCLAVES: Readonly<Record<string, Enclave>> = {
   // The relay that writes as a saga does; all else measures from outside.
   '@counterstep/bench': {
-    workspaces: [CORE, ENGINE, BRANCH_HTTP, SQLITE, MYSQL, POSTGRES, REDIS],
+    workspaces: [CORE, ENGINE, BRANCH_HTTP, EMBEDDED, SQLITE, MYSQL, POSTGRES, REDIS],
     folder: 'bench/src/two-writes-baseline/',
     entry: 'bench/src/two-writes-baseline/start-two-writes-baseline.ts',
-    // The list is asked for in the store itself, which a million rows are put into by its own calls.
+    // The list is asked for in the store itself, which a million rows are put into by its own calls. One program has an orchestrator.
     outside: [
+      'bench/src/processes/in-process.ts',
       'bench/src/processes/two-writes-baseline.ts',
       'bench/src/scenarios/lists/fill-rows.ts',
       'bench/src/scenarios/lists/list-pages.ts',

@@ -14,6 +14,7 @@ type ProcessName =
   | 'callers'
   | 'dbos-app'
   | 'grpc-branch'
+  | 'in-process'
   | 'load'
   | 'move-services'
   | 'relay'
