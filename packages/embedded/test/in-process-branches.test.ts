@@ -123,6 +123,10 @@ describe('branches that are functions of this process', () => {
       '/throw': failingOnce('throw', throwing),
       '/reject': failingOnce('reject', () => Promise.reject(new Error('a fault'))),
       '/nothing': failingOnce('nothing', () => undefined as never),
+      '/headers': failingOnce('headers', () => ({
+        answer: { statusCode: 425, headers: { 'retry-after': 5 as never } },
+      })),
+      '/null': failingOnce('null', () => ({ answer: { statusCode: 425, headers: null as never } })),
       '/204': failingOnce('204', answering(204)),
       '/not-yet': failingOnce('not-yet', (call) =>
         answerBranch(
@@ -135,13 +139,13 @@ describe('branches that are functions of this process', () => {
       ),
       '/no': answering(409, '{"message":"sold out"}'),
     })
-    const branches = ['throw', 'reject', 'nothing', '204', 'not-yet'].map((path) => ({
+    const branches = ['throw', 'reject', 'nothing', 'headers', 'null', '204', 'not-yet'].map((path) => ({
       id: path,
       action: `shop:/${path}`,
     }))
     const done = await counterstep.submit({ ...quickly, branches }, { waitMs: 10_000 })
     expect(done).toMatchObject({ status: 'succeeded' })
-    expect([...attempts.values()]).toEqual([2, 2, 2, 2, 2])
+    expect([...attempts.values()]).toEqual([2, 2, 2, 2, 2, 2, 2])
     const refused = await counterstep.submit({ branches: [{ action: 'shop:/no' }] }, { waitMs: 10_000 })
     expect(refused).toMatchObject({ status: 'failed' })
     expect(JSON.stringify(refused)).toContain('sold out')

@@ -106,13 +106,12 @@ class InProcessCaller implements BranchCaller {
       const timer = setTimeout(end, call.timeoutMs, 'timeout')
       this.#endings.add(end)
       // A call that is settled stays so. A later error of its function is only told.
-      invoke(branch, { ...given, signal: controller.signal }).then(
-        (answered) => settle(this.#judge(call, answered)),
-        (error: unknown) => {
-          this.#options.onError(error, call)
+      invoke(branch, { ...given, signal: controller.signal })
+        .then((answered) => this.#judge(call, answered))
+        .then(settle, (error: unknown) => {
           settle(THROWN)
-        },
-      )
+          this.#options.onError(error, call)
+        })
     })
   }
 
