@@ -1,4 +1,6 @@
+import type { BranchAnswer } from '@counterstep/core'
 import type { Result } from '@counterstep/protocol'
+import type { ErrorWord } from './error-word.ts'
 
 /** Reads the result from the status alone. 201 and 204 are not success, and 500 is not failure: they are unknown. */
 export function readResult(statusCode: number | undefined): Result {
@@ -14,4 +16,9 @@ export function readWordResult(
 ): Result | undefined {
   if (words?.hasOngoing === true) return 'ongoing'
   return words?.hasFailure === true ? 'failure' : undefined
+}
+
+/** Says of a call that it has no answer, and why. */
+export function answerUnknown(word: ErrorWord): BranchAnswer {
+  return { result: 'unknown', error: word }
 }

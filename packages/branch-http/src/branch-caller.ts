@@ -4,7 +4,7 @@ import { checkOptions, type HttpBranchCallerOptions } from './caller-options.ts'
 import { createCallerOrigins } from './caller-origins.ts'
 import { createConnectionsFactory, GrpcBranchCaller } from './grpc/grpc-branch-caller.ts'
 import { createHttpBranchCaller } from './http-branch-caller.ts'
-import { createInProcessCaller, type InProcessCallerOptions } from './in-process/in-process-caller.ts'
+import { InProcessCaller, type InProcessCallerOptions } from './in-process/in-process-caller.ts'
 import { createPoolFactory } from './pool-factory.ts'
 
 export type InProcessOptions = Pick<InProcessCallerOptions, 'directory' | 'onError'>
@@ -22,9 +22,9 @@ export function branchCaller(
   )
   const http = createHttpBranchCaller(options, shared)
   const grpc = new GrpcBranchCaller(options, shared)
-  const own = inProcess && createInProcessCaller({ ...inProcess, ...options })
+  const own = inProcess && new InProcessCaller({ ...inProcess, ...options })
   function findCaller({ url }: BranchCall): BranchCaller {
-    if (own !== undefined && inProcess?.directory.serves(url) === true) return own
+    if (own?.serves(url)) return own
     return isGrpcUrl(url) ? grpc : http
   }
   return {

@@ -1,10 +1,11 @@
 import type { BranchAnswer, BranchCall, BranchCaller, OriginLoad } from '@counterstep/core'
+import { answerUnknown } from './answer-result.ts'
 import { Attempt, type AttemptOptions } from './attempt.ts'
 import { type CallerOptions, checkOptions, type HttpBranchCallerOptions } from './caller-options.ts'
 import { type CallerOrigins, createCallerOrigins } from './caller-origins.ts'
 import { CheckedPayloads } from './checked-payloads.ts'
 import { assertConnectorGivesSocket } from './connector-socket.ts'
-import { type ErrorWord, toErrorWord } from './error-word.ts'
+import { toErrorWord } from './error-word.ts'
 import { PackedRoom } from './packed-room.ts'
 import { createPoolFactory } from './pool-factory.ts'
 import { type ParsedUrl, toParsedUrl } from './request-line.ts'
@@ -59,7 +60,7 @@ class HttpBranchCaller implements BranchCaller {
         this.#start(call, this.#keepsExcerpts ? resolve : ({ excerpt: _, ...answer }) => resolve(answer))
       } catch (error: unknown) {
         // The request cannot even be built. A call of this port never rejects.
-        resolve(answerUnsent(toErrorWord(error)))
+        resolve(answerUnknown(toErrorWord(error)))
       }
     })
   }
@@ -75,26 +76,22 @@ class HttpBranchCaller implements BranchCaller {
 
   #start(call: BranchCall, resolve: (answer: BranchAnswer) => void): void {
     if (this.#isClosed) {
-      resolve(answerUnsent('closed'))
+      resolve(answerUnknown('closed'))
       return
     }
     const target = this.#targets.get(call.url)
     if (typeof target === 'string') {
-      resolve(answerUnsent(target))
+      resolve(answerUnknown(target))
       return
     }
     const now = performance.now()
     const origin = useOrigin(target, this.#origins, now)
     if (origin === undefined) {
-      resolve(answerUnsent('busy'))
+      resolve(answerUnknown('busy'))
       return
     }
     const attempt = new Attempt(call, target, this.#attempts, resolve)
     this.#wheel.add(attempt, now, call.timeoutMs)
     origin.start(attempt)
   }
-}
-
-function answerUnsent(word: ErrorWord): BranchAnswer {
-  return { result: 'unknown', error: word }
 }

@@ -107,7 +107,7 @@ async function open(options: CheckedOptions, closers: Closers): Promise<Parts> {
   const { directory } = options
   const branches = branchCaller(
     { ...options.calls, targets, listedOrigins },
-    {
+    options.branches && {
       directory,
       onError: (err, { gid, branchId, op }) =>
         logger.warn({ err, gid, branchId, op }, 'a branch of this process has failed'),

@@ -1,7 +1,8 @@
 import type { BranchAnswer, BranchCall, BranchCaller, OriginLoad } from '@counterstep/core'
+import { answerUnknown } from '../answer-result.ts'
 import type { CallerOptions } from '../caller-options.ts'
 import type { CallerOrigins } from '../caller-origins.ts'
-import { type ErrorWord, toErrorWord } from '../error-word.ts'
+import { toErrorWord } from '../error-word.ts'
 import { guardLookup } from '../guarded-connector.ts'
 import { shareLookup } from '../shared-lookup.ts'
 import { TargetCache, useOrigin } from '../target-cache.ts'
@@ -44,7 +45,7 @@ export class GrpcBranchCaller implements BranchCaller {
         this.#start(call, resolve)
       } catch (error: unknown) {
         // The request cannot even be built. A call of this port never rejects.
-        resolve(answerUnsent(toErrorWord(error)))
+        resolve(answerUnknown(toErrorWord(error)))
       }
     })
   }
@@ -63,16 +64,16 @@ export class GrpcBranchCaller implements BranchCaller {
     const target = this.#targets.get(call.url)
     const now = performance.now()
     if (this.#isClosed) {
-      resolve(answerUnsent('closed'))
+      resolve(answerUnknown('closed'))
     } else if (typeof target === 'string') {
-      resolve(answerUnsent(target))
+      resolve(answerUnknown(target))
     } else if (proxyUrl !== undefined) {
       // A call must not go around the proxy, and no tunnel is made for it yet.
-      resolve(answerUnsent('denied-target'))
+      resolve(answerUnknown('denied-target'))
     } else {
       const origin = useOrigin(target, this.#origins, now)
       if (origin === undefined) {
-        resolve(answerUnsent('busy'))
+        resolve(answerUnknown('busy'))
         return
       }
       const finish = answerExcerpts ? resolve : ({ excerpt: _, ...answer }: BranchAnswer) => resolve(answer)
@@ -108,8 +109,4 @@ export function createConnectionsFactory(options: CallerOptions): (originKey: st
       headerBytesMax,
     })
   }
-}
-
-function answerUnsent(word: ErrorWord): BranchAnswer {
-  return { result: 'unknown', error: word }
 }

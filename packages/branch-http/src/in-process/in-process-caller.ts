@@ -1,5 +1,5 @@
 import type { BranchAnswer, BranchCall, BranchCaller } from '@counterstep/core'
-import { readResult, readWordResult } from '../answer-result.ts'
+import { answerUnknown, readResult, readWordResult } from '../answer-result.ts'
 import { CheckedPayloads } from '../checked-payloads.ts'
 import { type ErrorWord, toErrorWord } from '../error-word.ts'
 import { readExcerpt } from '../excerpt.ts'
@@ -22,6 +22,9 @@ export interface InProcessCallerOptions {
   readonly onError: (error: unknown, call: BranchCall) => void
 }
 
+/** A URL with the function that is called for it. */
+type CalledUrl = ParsedUrl & { readonly branch: InProcessBranch | undefined }
+
 /** Ends a call that is under way. */
 type Ending = (word: ErrorWord) => void
 
@@ -30,42 +33,43 @@ const JSON_TYPE = 'application/json'
 const THROWN: BranchAnswer = { result: 'unknown', statusCode: 500 }
 
 /**
- * Makes the caller of branches that are functions of this process. A call has the same deadline, identity, headers and results
+ * Calls branches that are functions of this process. A call has the same deadline, identity, headers and results
  * as over HTTP, and no signature, since it leaves no process. A function that computes without a pause stops the
  * orchestrator for that long: its deadline cannot pass meanwhile.
  */
-export function createInProcessCaller(options: InProcessCallerOptions): BranchCaller {
-  return new InProcessCaller(options)
-}
-
-class InProcessCaller implements BranchCaller {
+export class InProcessCaller implements BranchCaller {
   readonly #options: InProcessCallerOptions
   readonly #payloads = new CheckedPayloads()
-  readonly #targets: TargetCache<ParsedUrl>
+  readonly #targets: TargetCache<CalledUrl>
   readonly #endings = new Set<Ending>()
   #isClosed = false
 
   constructor(options: InProcessCallerOptions) {
     this.#options = options
-    const { targets, targetsMax } = options
+    const { directory, targets, targetsMax } = options
     this.#targets = new TargetCache(
       targetsMax,
       (url) => targets.resolve(url),
-      (url) => toParsedUrl(url, false),
+      (url, text) => ({ ...toParsedUrl(url, false), branch: directory.find(text) }),
     )
   }
 
+  /** Tells whether a call of that URL is made here. */
+  serves(url: string): boolean {
+    return this.#options.directory.serves(url)
+  }
+
   call(call: BranchCall): Promise<BranchAnswer> {
-    if (this.#isClosed) return Promise.resolve(answerUncalled('closed'))
+    if (this.#isClosed) return Promise.resolve(answerUnknown('closed'))
     const target = this.#targets.get(call.url)
-    if (typeof target === 'string') return Promise.resolve(answerUncalled(target))
-    const branch = this.#options.directory.find(call.url)
-    if (branch === undefined) return Promise.resolve(answerUncalled('denied-target'))
+    if (typeof target === 'string') return Promise.resolve(answerUnknown(target))
+    const { branch } = target
+    if (branch === undefined) return Promise.resolve(answerUnknown('denied-target'))
     try {
       return this.#run(call, branch, this.#buildCall(call, target))
     } catch (error: unknown) {
       // The call cannot even be built. A call of this port never rejects.
-      return Promise.resolve(answerUncalled(toErrorWord(error)))
+      return Promise.resolve(answerUnknown(toErrorWord(error)))
     }
   }
 
@@ -100,7 +104,7 @@ class InProcessCaller implements BranchCaller {
         resolve(answer)
       }
       const end: Ending = (word) => {
-        settle(answerUncalled(word))
+        settle(answerUnknown(word))
         controller.abort()
       }
       const timer = setTimeout(end, call.timeoutMs, 'timeout')
@@ -161,8 +165,4 @@ function toRecord(headers: readonly string[]): Record<string, string> {
   const record: Record<string, string> = {}
   for (let at = 0; at < headers.length; at += 2) record[headers[at] ?? ''] = headers[at + 1] ?? ''
   return record
-}
-
-function answerUncalled(word: ErrorWord): BranchAnswer {
-  return { result: 'unknown', error: word }
 }

@@ -1,10 +1,8 @@
-import type { Refusal } from '../targets/target-url.ts'
+import { type Refusal, readServiceUrl } from '../targets/target-url.ts'
 import type { InProcessBranch, InProcessServices } from './in-process-branch.ts'
 
-/** A name below `.invalid` is resolved nowhere (RFC 6761), so a node without the functions cannot call another service in their place. */
+/** A name below `.invalid` is resolved nowhere (RFC 6761), so no call that should stay in this process can leave it. */
 const HOST_ENDING = '.in-process.invalid'
-
-const NAMED = /^([a-z][a-z0-9-]*):\//
 
 /** Finds the functions that are branches of this process. */
 export class InProcessDirectory {
@@ -24,31 +22,24 @@ export class InProcessDirectory {
 
   /** Tells whether a stored URL names a service of this process. */
   serves(url: string): boolean {
-    return this.#services.has(readName(url))
+    const named = readServiceUrl(url)
+    return named !== undefined && this.#services.has(named.service)
   }
 
   /** Refuses a URL of a service of this process that has no branch at that path. */
   check(url: string): Refusal | undefined {
-    const branches = this.#services.get(readName(url))
-    if (branches === undefined || branches.has(readPath(url))) return undefined
+    if (!this.serves(url) || this.find(url) !== undefined) return undefined
     return {
       code: 'SAGA_TARGET_NOT_ALLOWED',
       message: 'names no branch that its service has in this process',
     }
   }
 
+  /** The path counts as it is written. One that a parser would read in another way is the path of no branch. */
   find(url: string): InProcessBranch | undefined {
-    return this.#services.get(readName(url))?.get(readPath(url))
+    const named = readServiceUrl(url)
+    return named && this.#services.get(named.service)?.get(named.rest.replace(/[?#].*$/s, ''))
   }
-}
-
-function readName(url: string): string {
-  return NAMED.exec(url)?.[1] ?? ''
-}
-
-/** Returns the path as it is written. One that a parser would read in another way is the path of no branch. */
-function readPath(url: string): string {
-  return url.slice(url.indexOf(':') + 1).replace(/[?#].*$/s, '')
 }
 
 function readBranches(

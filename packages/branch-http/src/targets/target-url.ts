@@ -29,10 +29,18 @@ export function refuseNotation(text: string): Refusal | undefined {
   return text.includes('#') ? refuseInvalid('must not have a fragment') : undefined
 }
 
-/** Parses a URL once, and the result is what is called. A URL such as `bank:/debit` names a service. */
-export function readTargetUrl(text: string): URL | ServiceUrl | Refusal {
+/** Reads a URL such as `bank:/debit`, which names a service. Returns undefined for any other. */
+export function readServiceUrl(text: string): ServiceUrl | undefined {
   const [, service, rest] = SERVICE_URL.exec(text) ?? []
-  if (service !== undefined && rest !== undefined && !/^https?$/.test(service)) return { service, rest }
+  return service === undefined || rest === undefined || /^https?$/.test(service)
+    ? undefined
+    : { service, rest }
+}
+
+/** Parses a URL once, and the result is what is called. */
+export function readTargetUrl(text: string): URL | ServiceUrl | Refusal {
+  const named = readServiceUrl(text)
+  if (named !== undefined) return named
   if (isGrpcUrl(text)) return readGrpcUrl(text)
   return readHttpUrl(text)
 }
