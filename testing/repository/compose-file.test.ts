@@ -1,34 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { parse } from 'yaml'
+import { readComposeFile, type Service } from './compose-file.ts'
 import { REPOSITORY } from './source-tree.ts'
 
 const INFRA = join(REPOSITORY, 'infra')
 
-interface Service {
-  readonly image: string
-  readonly build?: { readonly dockerfile: string; readonly target: string }
-  readonly ports?: readonly string[]
-  readonly volumes?: readonly string[]
-  readonly secrets?: readonly string[]
-  readonly networks?: readonly string[]
-  readonly depends_on?: Readonly<Record<string, unknown>>
-}
-
-interface Compose {
-  readonly services: Readonly<Record<string, Service>>
-  readonly volumes: Readonly<Record<string, unknown>>
-  readonly networks: Readonly<Record<string, unknown>>
-  readonly secrets: Readonly<Record<string, { readonly file: string }>>
-}
-
 // That Docker Compose takes it is a part of its own: `npm run image:check`. This needs neither Go nor root.
 describe('the compose file', () => {
-  const compose: Compose = parse(readFileSync(join(INFRA, 'compose.yaml'), 'utf8'), {
-    merge: true,
-    maxAliasCount: 1_000,
-  })
+  const compose = readComposeFile()
   const services = Object.entries(compose.services)
   const pairs = (of: (service: Service) => readonly string[] | undefined) =>
     services.flatMap(([name, service]) => (of(service) ?? []).map((item) => `${name}: ${item}`))

@@ -33,18 +33,20 @@ export async function startComposePostgres(project: ComposeProject): Promise<Run
   return { port: server.port, stop: () => server.stop() }
 }
 
-/** Runs the script of the service `grant` with this machine's client. */
-export async function runGrant(project: ComposeProject, root: string, port: number): Promise<void> {
-  const place = { MYSQL_HOST: '127.0.0.1', MYSQL_TCP_PORT: String(port) }
-  const env = { ...process.env, ...buildLocalVariables(project, 'grant'), ...place }
-  await readOutput('sh', [join(root, 'infra', 'mysql', 'grant.sh')], { env })
-}
-
-/** Runs the script of the service `grant-postgres` with this machine's client. */
-export async function runPostgresGrant(project: ComposeProject, root: string, port: number): Promise<void> {
-  const place = { PGHOST: '127.0.0.1', PGPORT: String(port) }
-  const env = { ...process.env, ...buildLocalVariables(project, 'grant-postgres'), ...place }
-  await readOutput('sh', [join(root, 'infra', 'postgres', 'grant.sh')], { env })
+/** Runs the script of a service that grants rights, with this machine's client, which reads the variables of `place`. */
+export async function runGrant(
+  project: ComposeProject,
+  root: string,
+  name: string,
+  place: Readonly<Record<string, string>>,
+): Promise<void> {
+  const args = getService(project, name).entrypoint?.slice(1) ?? []
+  const env = { ...process.env, ...buildLocalVariables(project, name), ...place }
+  await readOutput(
+    'sh',
+    args.map((path) => join(root, 'infra', path)),
+    { env },
+  )
 }
 
 /** Runs the script of the service `redis`, without the image's entrypoint, which only changes the user. */

@@ -8,7 +8,6 @@ import { ComposeServices } from './compose-services.ts'
 import {
   type RunningStore,
   runGrant,
-  runPostgresGrant,
   startComposeMysql,
   startComposePostgres,
   startComposeRedis,
@@ -82,11 +81,11 @@ async function playDemo(
     await services.run('keys')
     if (scheme === 'mysql') {
       await services.run('migrate')
-      await runGrant(project, root, store.port)
+      await runGrant(project, root, 'grant', { MYSQL_HOST: '127.0.0.1', MYSQL_TCP_PORT: String(store.port) })
     }
     if (scheme === 'postgres') {
       await services.run('migrate-postgres')
-      await runPostgresGrant(project, root, store.port)
+      await runGrant(project, root, 'grant-postgres', { PGHOST: '127.0.0.1', PGPORT: String(store.port) })
     }
     for (const [index, bank] of banks.entries()) {
       await waitUntilReady(bank, `http://127.0.0.1:${ports.get(`${BANKS[index]}:8471`)}/health`)

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import { expect, it, onTestFinished } from 'vitest'
-import { parse } from 'yaml'
+import { readComposeFile } from '../../repository/compose-file.ts'
 import { REPOSITORY } from '../../repository/source-tree.ts'
 
 const TIMEOUT_MS = 30_000
@@ -50,11 +50,7 @@ async function outputAfterUsr1(options: readonly string[]): Promise<string> {
 }
 
 it('S36: No command of the image lets SIGUSR1 open a debugger', () => {
-  const compose = parse(readFileSync(join(REPOSITORY, 'infra/compose.yaml'), 'utf8'), {
-    merge: true,
-    maxAliasCount: 1_000,
-  })
-  const services = Object.values(compose.services as Record<string, { command?: readonly string[] }>)
+  const services = Object.values(readComposeFile().services)
   const banks = services.flatMap(({ command = [] }) => (command.includes('dist/bank.js') ? [command] : []))
   const commands = [...COMMANDS.map((json): readonly string[] => JSON.parse(json)), ...banks]
   expect([commands.length, banks.length]).toEqual([4, 2])

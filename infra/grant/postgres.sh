@@ -2,13 +2,7 @@
 # This script creates the user that `counterstep serve` connects as, with the rights that docs/stores.md lists, and sets
 # its password to the one in the file. It may run again. The client itself reads PGHOST, PGPORT, PGUSER and PGDATABASE.
 set -eu
-password=$(cat "$COUNTERSTEP_PASSWORD_FILE")
-case $password in
-  *[!A-Za-z0-9._~+=/-]* | '')
-    echo 'the password must be of letters, digits and . _ ~ + = / - alone' >&2
-    exit 1
-    ;;
-esac
+. "${0%/*}/read-password.sh"
 PGPASSWORD=$(cat "$ADMIN_PASSWORD_FILE")
 export PGPASSWORD
 psql --no-psqlrc --quiet --set ON_ERROR_STOP=1 <<SQL
