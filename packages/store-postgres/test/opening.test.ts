@@ -1,5 +1,6 @@
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { describe, expect, it } from 'vitest'
+import { MIGRATIONS, STATEMENTS } from '../src/generated/sql.ts'
 import { migratePostgres, openPostgresStore } from '../src/open-postgres-store.ts'
 import { expectUnavailable } from './expect-unavailable.ts'
 import { testDatabases } from './test-database.ts'
@@ -132,7 +133,7 @@ for (const server of ['postgres', 'postgres18'] as const) {
         const refused = async (table: string) => {
           const migrating = migratePostgres({ url: ownerUrl })
           await expect(migrating).rejects.toMatchObject({ code: 'SAGA_STORE_SCHEMA' })
-          await expect(migrating).rejects.toThrow(`the table ${table} belongs to the role ${name}: `)
+          await expect(migrating).rejects.toThrow(`${table} belongs to the role ${name}: `)
         }
         await admin(`GRANT CREATE ON SCHEMA ${name} TO ${name}`)
         await databases.sql('CREATE TABLE counterstep_transactions (gid text)', url)
@@ -158,6 +159,75 @@ for (const server of ['postgres', 'postgres18'] as const) {
         await databases.sql('DROP VIEW counterstep_schema', url)
         expect(await admin(`SELECT to_regclass('trace')`)).toEqual([[null]])
         expect(await migratePostgres({ url: ownerUrl })).toEqual({ from: 0, to: 1 })
+      })
+
+      it('S24: Nothing is opened or migrated where every role may plant functions', async () => {
+        const { ownerUrl, url, name } = await databases.migrated('open-to-all')
+        await databases.sql(`GRANT CREATE ON SCHEMA ${name} TO PUBLIC`, ownerUrl)
+        for (const open of [() => migratePostgres({ url: ownerUrl }), () => openPostgresStore({ url })]) {
+          const refused = open()
+          await expect(refused).rejects.toMatchObject({ code: 'SAGA_STORE_SCHEMA' })
+          await expect(refused).rejects.toThrow(`REVOKE CREATE ON SCHEMA ${name} FROM PUBLIC`)
+        }
+        await databases.sql(`REVOKE CREATE ON SCHEMA ${name} FROM PUBLIC`, ownerUrl)
+        await (await openPostgresStore({ url })).close()
+      })
+
+      it('S24: A migration runs no function or operator that another role has planted for one of the server', async () => {
+        const { ownerUrl, url, name } = await databases.empty('planted')
+        const other = (sql: string) => databases.sql(sql, url)
+        await databases.sql(`GRANT CREATE ON SCHEMA ${name} TO ${name}`, ownerUrl)
+        await databases.sql('CREATE TABLE trace (note text)', ownerUrl)
+        const leaveTrace = (declared: string, returned: string) =>
+          other(
+            `CREATE FUNCTION ${declared} LANGUAGE plpgsql AS 'BEGIN INSERT INTO ${name}.trace VALUES (current_user); RETURN ${returned}; END'`,
+          )
+        const plants = [
+          {
+            dropped: 'FUNCTION hashtext(name)',
+            named: `function ${name}.hashtext`,
+            plant: () => leaveTrace('hashtext(value name) RETURNS integer', '1'),
+          },
+          {
+            dropped: 'FUNCTION concat_ws(text, text, integer, bigint)',
+            named: `function ${name}.concat_ws`,
+            plant: () => leaveTrace('concat_ws(a text, b text, c integer, d bigint) RETURNS text', 'b'),
+          },
+          {
+            dropped: 'OPERATOR * (numeric, integer)',
+            named: `operator ${name}.*`,
+            plant: async () => {
+              await leaveTrace('planted(a numeric, b integer) RETURNS numeric', 'a')
+              await other('CREATE OPERATOR * (LEFTARG = numeric, RIGHTARG = integer, FUNCTION = planted)')
+            },
+          },
+        ]
+        for (const { plant, named, dropped } of plants) {
+          await plant()
+          const migrating = migratePostgres({ url: ownerUrl })
+          await expect(migrating).rejects.toMatchObject({ code: 'SAGA_STORE_SCHEMA' })
+          await expect(migrating).rejects.toThrow(`the ${named} of the role ${name} stands in for`)
+          await other(`DROP ${dropped}`)
+        }
+        expect(await databases.sql('SELECT note FROM trace', ownerUrl)).toEqual([])
+        expect(await migratePostgres({ url: ownerUrl })).toEqual({ from: 0, to: 1 })
+        // An overload of the migrating user's own, and a function with a name of its own, stand in nobody's way.
+        await databases.sql(
+          "CREATE FUNCTION lower(a integer) RETURNS integer LANGUAGE sql AS 'SELECT 1'",
+          ownerUrl,
+        )
+        expect(await migratePostgres({ url: ownerUrl })).toEqual({ from: 1, to: 1 })
+      })
+
+      it('S24: The check of foreign owners names whatever a migration would leave as it finds it', () => {
+        const statements: readonly string[] = MIGRATIONS.flatMap(({ statements }) => statements)
+        const made = [...statements, STATEMENTS.createSchemaTable].flatMap(
+          (sql) => /CREATE \w+ IF NOT EXISTS (\w+)/.exec(sql)?.[1] ?? [],
+        )
+        const named = STATEMENTS.readForeignTables
+          .match(/'(counterstep_\w+)'/g)
+          ?.map((name) => name.slice(1, -1))
+        expect(made.sort()).toEqual(named?.sort())
       })
 
       it('Eight stores at once open on an empty schema', async () => {

@@ -31,6 +31,7 @@ export async function ensureSchema(
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<MigrationReport> {
   const known = migrations.at(-1)?.version ?? 0
+  await refusePlantedCode(session)
   const present = await readVersion(session, known)
   if (present >= known) return { from: present, to: present }
   try {
@@ -86,16 +87,33 @@ async function readVersion(session: Session, known: number): Promise<number> {
 }
 
 /**
- * Refuses tables that another role has made under our names, as each role may in the schema `public` before PostgreSQL 15: their
+ * Refuses a schema in which every role may create functions and operators, as in `public` before PostgreSQL 15, and those of others
+ * that have the names of the server's own. The server takes one of them where its argument types fit better, and runs it with the
+ * rights of this user.
+ */
+async function refusePlantedCode(session: Session): Promise<void> {
+  const [planted] = await session.all({ sql: STATEMENTS.findPlantedCode })
+  if (planted === undefined) return
+  const [kind, schema, name, owner] = planted
+  const ownSchema = 'or let the search_path of this user name a schema of its own'
+  const message =
+    kind === 'schema'
+      ? `every role may create functions in the schema ${schema}, which would run with this user's rights: REVOKE CREATE ON SCHEMA ${schema} FROM PUBLIC, ${ownSchema}`
+      : `the ${kind} ${schema}.${name} of the role ${owner} stands in for one of the server's own: drop it, ${ownSchema}`
+  throw new CounterstepError('SAGA_STORE_SCHEMA', message)
+}
+
+/**
+ * Refuses tables and indexes that another role has made under our names, as each role may in the schema `public` before PostgreSQL 15: their
  * triggers and views would run with the administrator's rights, and their owner would read and change every transaction.
  */
 export async function refuseForeignTables(session: Session): Promise<void> {
   const [foreign] = await session.all({ sql: STATEMENTS.readForeignTables })
   if (foreign === undefined) return
-  const [table, owner] = foreign
+  const [relation, owner] = foreign
   throw new CounterstepError(
     'SAGA_STORE_SCHEMA',
-    `the table ${table} belongs to the role ${owner}: migrate as that role if it is yours, or else drop the table`,
+    `${relation} belongs to the role ${owner}: migrate as that role if it is yours, or else drop it`,
   )
 }
 
