@@ -16,6 +16,7 @@ import type { PackedRoom } from './packed-room.ts'
 import { buildRequestHeaders, listOwnHeaders } from './request-headers.ts'
 import { buildRequestTarget, type ParsedUrl } from './request-line.ts'
 import { retryAfterMs } from './retry-after.ts'
+import { isUndiciTraced } from './trace-headers.ts'
 import { unpackBody } from './unpack-body.ts'
 import { WordSearch } from './word-search.ts'
 
@@ -132,6 +133,7 @@ export class Attempt implements Dispatcher.DispatchHandler, OriginAttempt<Attemp
     const headers = buildRequestHeaders(this.#call, this.#ownHeaders, originKey + path, {
       signer: this.#signer,
       leftMs: Math.max(1, Math.floor(this.deadlineAt - performance.now())),
+      isTraced: isUndiciTraced(),
     })
     const body = method === 'GET' ? null : this.#requestBody(Buffer.from(text), headers)
     this.#isDispatched = true

@@ -4,10 +4,8 @@ import { checkOptions, type HttpBranchCallerOptions } from './caller-options.ts'
 import { createCallerOrigins } from './caller-origins.ts'
 import { createConnectionsFactory, GrpcBranchCaller } from './grpc/grpc-branch-caller.ts'
 import { createHttpBranchCaller } from './http-branch-caller.ts'
-import { InProcessCaller, type InProcessCallerOptions } from './in-process/in-process-caller.ts'
+import { InProcessCaller, type InProcessOptions } from './in-process/in-process-caller.ts'
 import { createPoolFactory } from './pool-factory.ts'
-
-export type InProcessOptions = Pick<InProcessCallerOptions, 'directory' | 'onError'>
 
 /** Makes the caller of all branches, which calls each one as the scheme of its URL says. */
 export function branchCaller(
@@ -22,14 +20,14 @@ export function branchCaller(
   )
   const http = createHttpBranchCaller(options, shared)
   const grpc = new GrpcBranchCaller(options, shared)
-  const own = inProcess && new InProcessCaller({ ...inProcess, ...options })
+  const own = inProcess && new InProcessCaller(inProcess, options)
   function findCaller({ url }: BranchCall): BranchCaller {
     if (own?.serves(url)) return own
     return isGrpcUrl(url) ? grpc : http
   }
   return {
     call: (call) => findCaller(call).call(call),
-    loads: () => shared.origins.loads(),
+    loads: () => [...shared.origins.loads(), ...(own?.loads() ?? [])],
     async close() {
       await Promise.all([http.close(), grpc.close(), own?.close()])
     },

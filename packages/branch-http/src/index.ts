@@ -1,4 +1,4 @@
-export { branchCaller, type InProcessOptions } from './branch-caller.ts'
+export { branchCaller } from './branch-caller.ts'
 export type { CallerLimits, HttpBranchCallerOptions, OriginTls } from './caller-options.ts'
 export { DEFAULT_CALLER_LIMITS } from './caller-options.ts'
 export type { ErrorWord } from './error-word.ts'

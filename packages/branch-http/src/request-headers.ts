@@ -49,6 +49,8 @@ export interface Sending {
   readonly signer: CallSigner | undefined
   /** The time until the deadline of the call. */
   readonly leftMs: number
+  /** A tool adds the headers of a trace to the request. */
+  readonly isTraced: boolean
 }
 
 /** Returns all headers except the host and the length, which undici writes. `own` is the result of `listOwnHeaders`. */
@@ -56,7 +58,7 @@ export function buildRequestHeaders(
   call: BranchCall,
   own: readonly string[],
   targetUri: string,
-  { signer, leftMs }: Sending,
+  { signer, leftMs, isTraced }: Sending,
 ): string[] {
   const headers = ['accept-encoding', 'identity']
   if (call.headers['user-agent'] === undefined) headers.push('user-agent', USER_AGENT)
@@ -71,7 +73,7 @@ export function buildRequestHeaders(
   const budgetMs = call.op === 'plan' ? String(leftMs) : undefined
   if (budgetMs !== undefined) headers.push('counterstep-budget-ms', budgetMs)
   headers.push(...own)
-  headers.push(...buildTraceHeaders(call))
+  headers.push(...buildTraceHeaders(call, isTraced))
   if (signer !== undefined)
     headers.push(
       ...signer.sign({

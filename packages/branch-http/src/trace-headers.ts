@@ -8,17 +8,22 @@ const SPAN_AT = 36
 /** A tracing tool that listens here adds the headers of its own span. */
 const traced = channel('undici:request:create')
 
+/** Tells whether a tool adds the headers of a trace to the requests that go by undici. */
+export function isUndiciTraced(): boolean {
+  return traced.hasSubscribers
+}
+
 /**
  * Returns the headers that carry the trace of the transaction's caller on, each name before its value. Each call has a
- * span id of its own, so a trace tells the attempts apart. A `traceparent` that the submit gave the branch stays alone.
+ * span id of its own, so a trace tells the attempts apart. A `traceparent` that the submit gave the branch stays alone,
+ * and so does that of a tool which traces the call as well.
  */
-export function buildTraceHeaders({
-  trace,
-  span,
-  headers,
-}: Pick<BranchCall, 'trace' | 'span' | 'headers'>): string[] {
+export function buildTraceHeaders(
+  { trace, span, headers }: Pick<BranchCall, 'trace' | 'span' | 'headers'>,
+  isTraced = false,
+): string[] {
   if (headers[PARENT] !== undefined) return []
-  const own = span ?? (trace === undefined || traced.hasSubscribers ? undefined : drawSpan(trace))
+  const own = span ?? (trace === undefined || isTraced ? undefined : drawSpan(trace))
   if (own === undefined) return []
   return own.state === undefined || headers.tracestate !== undefined
     ? [PARENT, own.parent]

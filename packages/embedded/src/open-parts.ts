@@ -30,6 +30,7 @@ import {
 } from '@counterstep/server/metrics'
 import { Closers } from './closers.ts'
 import { readEngineSettings } from './engine-settings.ts'
+import { guardLogger } from './guard-logger.ts'
 import { refuseUnknown } from './known-options.ts'
 import type { CounterstepOptions, OpenStore } from './options.ts'
 import { readTargetRules } from './target-rules.ts'
@@ -80,6 +81,7 @@ export function checkOptions(options: CounterstepOptions & { readonly logger: Lo
   const directory = new InProcessDirectory(options.branches ?? {})
   return {
     ...options,
+    logger: guardLogger(options.logger),
     directory,
     rules: readTargetRules(options.targets, directory.listNamedServices()),
     engine: readEngineSettings(options.settings),

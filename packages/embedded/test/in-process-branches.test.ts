@@ -1,12 +1,23 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { answerBranch, BranchFailure, BranchOngoing, endpoint, saga } from '@counterstep/sdk'
+import {
+  answerBranch,
+  answerQueryBack,
+  answerWorkflow,
+  BranchFailure,
+  BranchOngoing,
+  endpoint,
+  saga,
+  step,
+  workflow,
+} from '@counterstep/sdk'
 import { migrateBarrier, sqliteBarrier } from '@counterstep/sdk/barrier/sqlite'
 import { silentLogger } from '@counterstep/server/logger'
 import { openSqliteStore } from '@counterstep/store-sqlite'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import {
   type CounterstepOptions,
   createCounterstep,
@@ -83,6 +94,10 @@ describe('branches that are functions of this process', () => {
       return { answer: { statusCode: 200 } }
     }
     await using counterstep = await own({ '/note': note })
+    // A tool that traces requests over HTTP adds no headers to these calls.
+    const onRequest = () => undefined
+    subscribe('undici:request:create', onRequest)
+    onTestFinished(() => void unsubscribe('undici:request:create', onRequest))
     const trace = '0af7651916cd43dd8448eb211c80319c'
     await counterstep.submit(
       {
@@ -90,9 +105,10 @@ describe('branches that are functions of this process', () => {
         branches: [
           { id: 'a', action: 'shop:/note?page=1', payload: { cents: 5 }, headers: { 'x-tenant': 't1' } },
           { id: 'b', action: 'shop:/note', body: 'plain', contentType: 'text/plain' },
+          { id: 'c', action: 'shop:/note', body: '[7]', contentType: 'application/json; charset=utf-8' },
         ],
       },
-      { waitMs: 10_000, trace: { parent: `00-${trace}-b7ad6b7169203331-01` } } as never,
+      { waitMs: 10_000, trace: { traceparent: `00-${trace}-b7ad6b7169203331-01` } },
     )
     expect(calls[0]).toMatchObject({
       url: '/note?gid=noted&trans_type=saga&branch_id=a&op=action&page=1',
@@ -101,10 +117,12 @@ describe('branches that are functions of this process', () => {
         'counterstep-gid': 'noted',
         'counterstep-attempt': '1',
         'x-tenant': 't1',
+        traceparent: expect.stringMatching(`^00-${trace}-[0-9a-f]{16}-01$`),
       },
       payload: { cents: 5 },
     })
     expect(calls[1]?.payload).toEqual(Buffer.from('plain'))
+    expect(calls[2]?.payload).toEqual([7])
   })
 
   it('Its answer decides as over HTTP: a throw, a wrong answer and a 425 are called again, and a 409 turns the saga around', async () => {
@@ -124,7 +142,7 @@ describe('branches that are functions of this process', () => {
       '/reject': failingOnce('reject', () => Promise.reject(new Error('a fault'))),
       '/nothing': failingOnce('nothing', () => undefined as never),
       '/headers': failingOnce('headers', () => ({
-        answer: { statusCode: 425, headers: { 'retry-after': 5 as never } },
+        answer: { statusCode: 425, headers: { 'Retry-After': 0 as never } },
       })),
       '/null': failingOnce('null', () => ({ answer: { statusCode: 425, headers: null as never } })),
       '/204': failingOnce('204', answering(204)),
@@ -205,12 +223,134 @@ describe('branches that are functions of this process', () => {
         return new Promise(() => undefined)
       },
     })
-    await first.submit({ gid: 'slow', branches: [{ action: 'shop:/slow', timeoutMs: 60_000 }] })
+    await first.submit({ ...quickly, gid: 'slow', branches: [{ action: 'shop:/slow', timeoutMs: 60_000 }] })
     const signal = await begun
     await first.close()
     expect(signal.aborted).toBe(true)
     await using second = await own({ '/slow': answering(200) })
     await expect.poll(async () => (await second.get('slow'))?.status, { timeout: 30_000 }).toBe('succeeded')
+  })
+
+  it('A log that throws ends neither the process nor the saga', async () => {
+    const warned: Error[] = []
+    const onWarning = (warning: Error) => warned.push(warning)
+    process.on('warning', onWarning)
+    onTestFinished(() => void process.off('warning', onWarning))
+    const throwing = () => {
+      throw new Error('the log is broken')
+    }
+    let attempts = 0
+    await using counterstep = await own(
+      {
+        '/throw': () => {
+          attempts++
+          if (attempts === 1) throw new Error('a fault')
+          return { answer: { statusCode: 200 }, error: new Error('a fault beside a success') }
+        },
+      },
+      { logger: { ...silentLogger, warn: throwing } },
+    )
+    const done = await counterstep.submit(
+      { ...quickly, branches: [{ action: 'shop:/throw' }] },
+      { waitMs: 10_000 },
+    )
+    expect([done.status, attempts]).toEqual(['succeeded', 2])
+    await expect.poll(() => warned.length).toBeGreaterThanOrEqual(2)
+    expect(warned[0]?.message).toContain('the log has thrown Error: the log is broken, and lost: ')
+  })
+
+  it('One service has a bound of calls at once, and the others wait for their turn', async () => {
+    const ends: (() => void)[] = []
+    const slow: InProcessBranch = async () => {
+      await new Promise<void>((resolve) => {
+        ends.push(resolve)
+      })
+      return { answer: { statusCode: 200 } }
+    }
+    await using counterstep = await own({ '/slow': slow }, { calls: { connectionsPerOriginMax: 1 } })
+    const request = { branches: [{ action: 'shop:/slow' }] }
+    const one = counterstep.submit(request, { waitMs: 10_000 })
+    await expect.poll(() => ends.length).toBe(1)
+    const other = counterstep.submit(request, { waitMs: 10_000 })
+    const third = await counterstep.submit({
+      ...quickly,
+      gid: 'third',
+      branches: [{ action: 'shop:/slow', timeoutMs: 50 }],
+    })
+    // It had no place before its deadline, so its function was not called.
+    await expect
+      .poll(async () => JSON.stringify(await counterstep.get(third.gid)), { timeout: 5_000 })
+      .toContain('"busy"')
+    expect(ends).toHaveLength(1)
+    ends[0]?.()
+    expect(await one).toMatchObject({ status: 'succeeded' })
+    await expect.poll(() => ends.length).toBe(2)
+    ends[1]?.()
+    expect(await other).toMatchObject({ status: 'succeeded' })
+  })
+
+  it('A workflow has its handler, its steps and its calls in this process', async () => {
+    const database = new DatabaseSync(join(folder, 'shop.db'))
+    database.exec('CREATE TABLE sold (item TEXT NOT NULL)')
+    migrateBarrier(database)
+    const barrier = sqliteBarrier(database)
+    const sell = step('sell', {
+      do: (tx: DatabaseSync, { item }: { item: string }) => {
+        tx.prepare('INSERT INTO sold (item) VALUES (?)').run(item)
+        return { item }
+      },
+      undo: (tx: DatabaseSync) => void tx.exec('DELETE FROM sold'),
+    })
+    const pay = endpoint<{ cents: number }, { paymentId: string }>('shop:/pay')
+    const order = workflow('order', { version: 1, barrier, steps: [sell] }, async (ctx, item: string) => {
+      await ctx.step(sell, { item })
+      const { paymentId } = await ctx.call('pay', pay, { payload: { cents: 5 } })
+      return { paymentId }
+    })
+    await using counterstep = await own(
+      {
+        '/workflows': (call) => answerWorkflow([order], call),
+        '/pay': answering(200, '{"paymentId":"p-1"}'),
+      },
+      { settings: { acceptNewKinds: true } },
+    )
+    const started = await counterstep.submit(
+      {
+        kind: 'workflow',
+        workflow: 'order',
+        handler: 'shop:/workflows',
+        version: 1,
+        input: 'book',
+        grants: 8,
+      },
+      { waitMs: 10_000 },
+    )
+    expect(started).toMatchObject({ status: 'succeeded', result: { paymentId: 'p-1' } })
+    expect(database.prepare('SELECT item FROM sold').all()).toEqual([{ item: 'book' }])
+    database.close()
+  })
+
+  it('A message asks back a function of this process', async () => {
+    const database = new DatabaseSync(join(folder, 'shop.db'))
+    migrateBarrier(database)
+    const asked: string[] = []
+    await using counterstep = await own({
+      '/asked': (call) => {
+        asked.push(call.url)
+        return answerQueryBack(sqliteBarrier(database), call)
+      },
+      '/mail': answering(200),
+    })
+    await counterstep.submit({
+      gid: 'never-committed',
+      kind: 'message',
+      branches: [{ action: 'shop:/mail' }],
+      check: { url: 'shop:/asked', afterMs: 1_000 },
+    })
+    const read = async () => (await counterstep.get('never-committed'))?.status
+    await expect.poll(read, { timeout: 10_000 }).toBe('failed')
+    expect(asked).toEqual(['/asked?gid=never-committed&trans_type=msg&branch_id=00&op=msg'])
+    database.close()
   })
 
   it('A path without a function is refused at submit, and so is every other target', async () => {
@@ -234,10 +374,14 @@ describe('branches that are functions of this process', () => {
     [{ shop: {} }, 'branches.shop must have a function for each path'],
     [{ shop: { reserve: answering(200) } }, 'branches.shop has "reserve", which is no plain path'],
     [{ shop: { '/a/../b': answering(200) } }, 'branches.shop has "/a/../b", which is no plain path'],
+    [{ shop: { '//a': answering(200) } }, 'branches.shop has "//a", which is no plain path'],
     [{ shop: { '/a?b': answering(200) } }, 'branches.shop has "/a?b", which is no plain path'],
     [{ shop: { '/a': 'no' as never } }, 'branches.shop has no function for /a'],
-    [{ Shop: { '/a': answering(200) } }, 'counterstep targets.branches has an item 1'],
-    [{ http: { '/a': answering(200) } }, 'counterstep targets.branches has an item 1'],
+    [{ Shop: { '/a': answering(200) } }, 'branches has the service "Shop", which must have a name of a-z'],
+    [
+      { http: { '/a': answering(200) } },
+      'branches has the service "http", which has a name that is a scheme of URLs',
+    ],
   ])('Wrong branches are refused before anything is opened: %j', async (branches, message) => {
     await expect(own({}, { branches: branches as never })).rejects.toThrow(message)
   })

@@ -32,6 +32,7 @@ export {
   withoutGrpcScheme,
 } from './grpc-target.ts'
 export { findStringEnd, isTooDeep } from './json-depth.ts'
+export { isJsonType } from './json-type.ts'
 export { LibraryChangedError } from './library-changed.ts'
 export {
   ANSWER_BYTES_MAX,

@@ -211,7 +211,7 @@ for (const server of ['postgres', 'postgres18'] as const) {
         }
         expect(await databases.sql('SELECT note FROM trace', ownerUrl)).toEqual([])
         expect(await migratePostgres({ url: ownerUrl })).toEqual({ from: 0, to: 1 })
-        // An overload of the migrating user's own, and a function with a name of its own, stand in nobody's way.
+        // An overload of the migrating user's own, and a function with a name of its own, are no reason to refuse.
         await databases.sql(
           "CREATE FUNCTION lower(a integer) RETURNS integer LANGUAGE sql AS 'SELECT 1'",
           ownerUrl,

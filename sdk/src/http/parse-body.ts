@@ -1,10 +1,9 @@
+import { isJsonType } from '@counterstep/protocol'
 import { BranchError } from '../branch/branch-errors.ts'
-
-const JSON_TYPE = /^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i
 
 /** Returns parsed JSON, undefined for an empty body, and the bytes of every other one. Throws BRANCH_CALL_INVALID. */
 export function parseBody(contentType: string | null | undefined, bytes: Buffer): unknown {
-  if (!JSON_TYPE.test(contentType ?? '')) return bytes
+  if (!isJsonType(contentType)) return bytes
   if (bytes.length === 0) return undefined
   try {
     return JSON.parse(bytes.toString('utf8'))

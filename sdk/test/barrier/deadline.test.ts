@@ -41,7 +41,10 @@ describe('the time of a call', () => {
       const timers = vi.spyOn(globalThis, 'setTimeout')
       onTestFinished(() => timers.mockRestore())
       await expect(call()).rejects.toMatchObject({ code: 'BARRIER_TIMED_OUT' })
-      expect(timers.mock.calls.map(([, ms]) => ms)).toEqual([0])
+      // Other code of the process, such as the test runner, may set timers meanwhile.
+      const times = timers.mock.calls.map(([, ms]) => ms)
+      expect(times).toContain(0)
+      expect(times.filter((ms) => Number(ms) < 0)).toEqual([])
     })
   }
 })

@@ -1,52 +1,47 @@
-import type { BranchAnswer, BranchCall, BranchCaller } from '@counterstep/core'
-import { answerUnknown, readResult, readWordResult } from '../answer-result.ts'
+import type { BranchAnswer, BranchCall, BranchCaller, OriginLoad } from '@counterstep/core'
+import { answerUnknown } from '../answer-result.ts'
+import type { CallerOptions } from '../caller-options.ts'
+import { type CallerOrigins, createCallerOrigins } from '../caller-origins.ts'
 import { CheckedPayloads } from '../checked-payloads.ts'
-import { type ErrorWord, toErrorWord } from '../error-word.ts'
-import { readExcerpt } from '../excerpt.ts'
-import { buildRequestHeaders, listOwnHeaders } from '../request-headers.ts'
-import { buildRequestTarget, type ParsedUrl, toParsedUrl } from '../request-line.ts'
-import { retryAfterMs } from '../retry-after.ts'
-import { TargetCache } from '../target-cache.ts'
-import type { TargetPolicy } from '../targets/target-policy.ts'
-import { WordSearch } from '../word-search.ts'
-import type { InProcessAnswer, InProcessBranch, InProcessCall } from './in-process-branch.ts'
+import type { Connections } from '../origin.ts'
+import { type ParsedUrl, toParsedUrl } from '../request-line.ts'
+import { type Target, TargetCache, useOrigin } from '../target-cache.ts'
+import {
+  type CalledUrl,
+  InProcessAttempt,
+  type InProcessAttemptOptions,
+  type OnBranchError,
+} from './in-process-attempt.ts'
+import type { InProcessBranch } from './in-process-branch.ts'
 import type { InProcessDirectory } from './in-process-services.ts'
 
-export interface InProcessCallerOptions {
+export interface InProcessOptions {
   readonly directory: InProcessDirectory
-  readonly targets: Pick<TargetPolicy, 'resolve'>
-  readonly targetsMax: number
-  /** If it is true, the first bytes of an answer's body are kept, to be shown to people. */
-  readonly answerExcerpts: boolean
-  /** Is told each error of a branch that is no answer to its caller, also one that comes too late. */
-  readonly onError: (error: unknown, call: BranchCall) => void
+  readonly onError: OnBranchError
 }
 
-/** A URL with the function that is called for it. */
-type CalledUrl = ParsedUrl & { readonly branch: InProcessBranch | undefined }
-
-/** Ends a call that is under way. */
-type Ending = (word: ErrorWord) => void
-
-const JSON_TYPE = 'application/json'
-/** A function that throws is as a service that answers this. */
-const THROWN: BranchAnswer = { result: 'unknown', statusCode: 500 }
+type FoundUrl = ParsedUrl & { readonly branch: InProcessBranch | undefined }
 
 /**
- * Calls branches that are functions of this process. A call has the same deadline, identity, headers and results
- * as over HTTP, and no signature, since it leaves no process. A function that computes without a pause stops the
- * orchestrator for that long: its deadline cannot pass meanwhile.
+ * Calls branches that are functions of this process. A call has the same deadline, identity, headers, results and bounds as over
+ * HTTP, and no signature, since it leaves no process. A function that computes without a pause stops the orchestrator for that
+ * long: its deadline cannot pass meanwhile.
  */
 export class InProcessCaller implements BranchCaller {
-  readonly #options: InProcessCallerOptions
-  readonly #payloads = new CheckedPayloads()
-  readonly #targets: TargetCache<CalledUrl>
-  readonly #endings = new Set<Ending>()
+  readonly #directory: InProcessDirectory
+  readonly #keepsExcerpts: boolean
+  readonly #attempts: InProcessAttemptOptions
+  readonly #targets: TargetCache<FoundUrl>
+  // A URL over HTTP must reach none of these, so they share no origins with the other callers.
+  readonly #shared: CallerOrigins
   #isClosed = false
 
-  constructor(options: InProcessCallerOptions) {
-    this.#options = options
-    const { directory, targets, targetsMax } = options
+  constructor({ directory, onError }: InProcessOptions, options: CallerOptions) {
+    const { targets, targetsMax, answerExcerpts } = options
+    this.#directory = directory
+    this.#keepsExcerpts = answerExcerpts
+    this.#attempts = { payloads: new CheckedPayloads(), onError }
+    this.#shared = createCallerOrigins(options, () => new RunningFunctions())
     this.#targets = new TargetCache(
       targetsMax,
       (url) => targets.resolve(url),
@@ -56,113 +51,75 @@ export class InProcessCaller implements BranchCaller {
 
   /** Tells whether a call of that URL is made here. */
   serves(url: string): boolean {
-    return this.#options.directory.serves(url)
+    return this.#directory.serves(url)
   }
 
   call(call: BranchCall): Promise<BranchAnswer> {
-    if (this.#isClosed) return Promise.resolve(answerUnknown('closed'))
-    const target = this.#targets.get(call.url)
-    if (typeof target === 'string') return Promise.resolve(answerUnknown(target))
-    const { branch } = target
-    if (branch === undefined) return Promise.resolve(answerUnknown('denied-target'))
-    try {
-      return this.#run(call, branch, this.#buildCall(call, target))
-    } catch (error: unknown) {
-      // The call cannot even be built. A call of this port never rejects.
-      return Promise.resolve(answerUnknown(toErrorWord(error)))
-    }
+    return new Promise((resolve) => {
+      this.#start(call, this.#keepsExcerpts ? resolve : ({ excerpt: _, ...answer }) => resolve(answer))
+    })
+  }
+
+  loads(): readonly OriginLoad[] {
+    return this.#shared.origins.loads()
   }
 
   close(): Promise<void> {
     this.#isClosed = true
-    for (const end of this.#endings) end('closed')
-    return Promise.resolve()
+    return this.#shared.origins.close()
   }
 
-  /** Throws BadRequestError for headers and payloads that no request could carry. */
-  #buildCall(call: BranchCall, target: ParsedUrl): Omit<InProcessCall, 'signal'> {
-    const url = buildRequestTarget(target, call)
-    const own = listOwnHeaders(call, this.#payloads)
-    const sending = { signer: undefined, leftMs: call.timeoutMs }
-    return {
-      url,
-      headers: toRecord(buildRequestHeaders(call, own, url, sending)),
-      payload: readPayload(call),
+  #start(call: BranchCall, resolve: (answer: BranchAnswer) => void): void {
+    const { wheel, origins } = this.#shared
+    const target = this.#targets.get(call.url)
+    if (this.#isClosed) {
+      resolve(answerUnknown('closed'))
+      return
     }
+    if (typeof target === 'string') {
+      resolve(answerUnknown(target))
+      return
+    }
+    if (!hasBranch(target)) {
+      resolve(answerUnknown('denied-target'))
+      return
+    }
+    const now = performance.now()
+    const origin = useOrigin(target, origins, now)
+    if (origin === undefined) {
+      resolve(answerUnknown('busy'))
+      return
+    }
+    const attempt = new InProcessAttempt(call, target, this.#attempts, resolve)
+    wheel.add(attempt, now, call.timeoutMs)
+    origin.start(attempt)
   }
+}
 
-  #run(
-    call: BranchCall,
-    branch: InProcessBranch,
-    given: Omit<InProcessCall, 'signal'>,
-  ): Promise<BranchAnswer> {
-    const controller = new AbortController()
-    return new Promise((resolve) => {
-      const settle = (answer: BranchAnswer): void => {
-        clearTimeout(timer)
-        this.#endings.delete(end)
-        resolve(answer)
-      }
-      const end: Ending = (word) => {
-        settle(answerUnknown(word))
-        controller.abort()
-      }
-      const timer = setTimeout(end, call.timeoutMs, 'timeout')
-      this.#endings.add(end)
-      // A call that is settled stays so. A later error of its function is only told.
-      invoke(branch, { ...given, signal: controller.signal })
-        .then((answered) => this.#judge(call, answered))
-        .then(settle, (error: unknown) => {
-          settle(THROWN)
-          this.#options.onError(error, call)
-        })
+function hasBranch(target: Target<FoundUrl>): target is Target<CalledUrl> {
+  return target.branch !== undefined
+}
+
+/** The calls of one service's functions that are under way. */
+class RunningFunctions implements Connections<InProcessAttempt> {
+  readonly #attempts = new Set<InProcessAttempt>()
+  #whenDone: (() => void) | undefined
+
+  dispatch(request: ReturnType<InProcessAttempt['buildRequest']>, attempt: InProcessAttempt): void {
+    this.#attempts.add(attempt)
+    attempt.run(request, () => {
+      this.#attempts.delete(attempt)
+      if (this.#attempts.size === 0) this.#whenDone?.()
     })
   }
 
-  #judge(call: BranchCall, answered: InProcessAnswer): BranchAnswer {
-    const { statusCode, headers = {}, body = '' } = answered?.answer ?? {}
-    if (answered?.error !== undefined) this.#options.onError(answered.error, call)
-    if (statusCode === undefined || !Number.isInteger(statusCode) || typeof body !== 'string') {
-      this.#options.onError(new TypeError('a branch must return { answer: { statusCode, body } }'), call)
-      return { result: 'unknown', error: 'bad-response' }
-    }
-    const bytes = Buffer.from(body)
-    const result = findResult(call, statusCode, bytes)
-    const excerpt = this.#options.answerExcerpts ? readExcerpt(bytes) : undefined
-    const isWanted = result !== 'unknown' && call.bodyBytesKept !== undefined
-    const waitMs = statusCode === 200 ? undefined : retryAfterMs(headers['retry-after'], Date.now)
-    return {
-      result,
-      statusCode,
-      ...(excerpt === undefined ? {} : { excerpt }),
-      ...(isWanted && bytes.length <= call.bodyBytesKept ? { body } : {}),
-      ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
-    }
+  close(done: () => void): void {
+    if (this.#attempts.size === 0) done()
+    else this.#whenDone = done
   }
-}
 
-/** A function that throws before its first pause rejects as well. */
-async function invoke(branch: InProcessBranch, call: InProcessCall): Promise<InProcessAnswer> {
-  return await branch(call)
-}
-
-function findResult({ wordsCount }: BranchCall, statusCode: number, body: Buffer): BranchAnswer['result'] {
-  const byStatus = readResult(statusCode)
-  if (!wordsCount || byStatus === 'ongoing') return byStatus
-  const words = new WordSearch()
-  words.add(body)
-  return readWordResult(words) ?? byStatus
-}
-
-/** Each call has a payload of its own, as over HTTP, so that no function sees what another one has changed. */
-function readPayload({ method, contentType, body }: BranchCall): unknown {
-  if (method === 'GET') return undefined
-  if (contentType !== JSON_TYPE) return Buffer.from(body)
-  return body === '' ? undefined : JSON.parse(body)
-}
-
-function toRecord(headers: readonly string[]): Record<string, string> {
-  const record: Record<string, string> = {}
-  for (let at = 0; at < headers.length; at += 2) record[headers[at] ?? ''] = headers[at + 1] ?? ''
-  return record
+  destroy(): Promise<void> {
+    for (const attempt of this.#attempts) attempt.fail('closed')
+    return Promise.resolve()
+  }
 }

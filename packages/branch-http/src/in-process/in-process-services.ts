@@ -1,3 +1,4 @@
+import { findNameFault } from '../targets/named-service.ts'
 import { type Refusal, readServiceUrl } from '../targets/target-url.ts'
 import type { InProcessBranch, InProcessServices } from './in-process-branch.ts'
 
@@ -46,13 +47,16 @@ function readBranches(
   name: string,
   branches: Readonly<Record<string, InProcessBranch>>,
 ): ReadonlyMap<string, InProcessBranch> {
+  const fault = findNameFault(name)
+  if (fault !== undefined)
+    throw new TypeError(`branches has the service ${JSON.stringify(name)}, which ${fault}`)
   const entries = Object.entries(typeof branches === 'object' && branches !== null ? branches : {})
   if (entries.length === 0)
     throw new TypeError(
       `branches.${name} must have a function for each path: { '/reserve': async (call) => … }`,
     )
   for (const [path, branch] of entries) {
-    if (!path.startsWith('/') || URL.parse(`http://${name}${HOST_ENDING}${path}`)?.pathname !== path)
+    if (!/^\/(?!\/)/.test(path) || URL.parse(`http://${name}${HOST_ENDING}${path}`)?.pathname !== path)
       throw new TypeError(
         `branches.${name} has ${JSON.stringify(path)}, which is no plain path such as /reserve`,
       )

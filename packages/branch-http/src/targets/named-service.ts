@@ -47,6 +47,14 @@ const TAKEN = new Set([
   'javascript',
 ])
 
+const NAME_RULE = 'of a-z, 0-9 and -, a letter first'
+
+/** Says what is wrong with the name of a service. */
+export function findNameFault(name: string): string | undefined {
+  if (!NAME.test(name)) return `must have a name ${NAME_RULE}`
+  return TAKEN.has(name) ? 'has a name that is a scheme of URLs' : undefined
+}
+
 /** Reads a list such as `bank=http://bank.internal:8080,ledger=https://ledger.example/api`. */
 export function parseServices(text: string): Parsed<readonly NamedService[]> {
   const services = new Map<string, NamedService>()
@@ -67,8 +75,9 @@ export function listServiceNames({ services }: { readonly services: readonly Nam
 /** Returns a text, which says what is wrong, if the item cannot be read. */
 function parseService(text: string): NamedService | string {
   const [, name = '', address = ''] = /^([^=]*)=(.*)$/.exec(text) ?? []
-  if (!NAME.test(name)) return 'must be NAME=ORIGIN[/BASE], its name of a-z, 0-9 and -, a letter first'
-  if (TAKEN.has(name)) return 'has a name that is a scheme of URLs'
+  if (!NAME.test(name)) return `must be NAME=ORIGIN[/BASE], its name ${NAME_RULE}`
+  const fault = findNameFault(name)
+  if (fault !== undefined) return fault
   const [, origin = '', path = ''] = /^(https?:\/\/[^/]*)(\/.*)?$/i.exec(address) ?? []
   const url = readOrigin(origin)
   if (typeof url === 'string') return url

@@ -1,0 +1,138 @@
+import type { BranchAnswer, BranchCall } from '@counterstep/core'
+import { isJsonType } from '@counterstep/protocol'
+import { answerUnknown } from '../answer-result.ts'
+import type { CheckedPayloads } from '../checked-payloads.ts'
+import type { ErrorWord } from '../error-word.ts'
+import type { AttemptHost, OriginAttempt } from '../origin.ts'
+import { BadRequestError, buildRequestHeaders, listOwnHeaders } from '../request-headers.ts'
+import { buildRequestTarget, type ParsedUrl } from '../request-line.ts'
+import type { InProcessBranch, InProcessCall } from './in-process-branch.ts'
+import { readAnswer } from './read-answer.ts'
+
+/** A function that throws is as a service that answers this. */
+const THROWN: BranchAnswer = { result: 'unknown', statusCode: 500 }
+
+/** The function that is called for a URL. */
+export type CalledUrl = ParsedUrl & { readonly branch: InProcessBranch }
+
+/** Is told each error of a branch that is no answer to its caller, also one that comes too late. It must not throw. */
+export type OnBranchError = (error: unknown, call: BranchCall) => void
+
+export interface InProcessAttemptOptions {
+  readonly payloads: CheckedPayloads
+  readonly onError: OnBranchError
+}
+
+function runHere(run: () => void): void {
+  run()
+}
+
+/**
+ * Holds one call of a function that is under way. It is answered once, by the first of deadline, answer, error and close, and gives its
+ * place back then: what a function still does after that cannot be ended.
+ */
+export class InProcessAttempt implements OriginAttempt<InProcessAttempt> {
+  deadlineAt = 0
+  wheelSlot = -1
+  wheelPlace = 0
+  queuePrevious: InProcessAttempt | undefined = undefined
+  queueNext: InProcessAttempt | undefined = undefined
+  isQueued = false
+  isSettled = false
+  runInContext = runHere
+  readonly #call: BranchCall
+  readonly #target: CalledUrl
+  readonly #options: InProcessAttemptOptions
+  readonly #resolve: (answer: BranchAnswer) => void
+  readonly #controller = new AbortController()
+  #host: AttemptHost<InProcessAttempt> | undefined = undefined
+  #onEnded: (() => void) | undefined = undefined
+
+  constructor(
+    call: BranchCall,
+    target: CalledUrl,
+    options: InProcessAttemptOptions,
+    resolve: (answer: BranchAnswer) => void,
+  ) {
+    this.#call = call
+    this.#target = target
+    this.#options = options
+    this.#resolve = resolve
+  }
+
+  setHost(host: AttemptHost<InProcessAttempt>): void {
+    this.#host = host
+  }
+
+  /** Throws BadRequestError for headers and payloads that no request could carry. */
+  buildRequest(): InProcessCall {
+    const own = listOwnHeaders(this.#call, this.#options.payloads)
+    const url = buildRequestTarget(this.#target, this.#call)
+    const leftMs = Math.max(1, Math.floor(this.deadlineAt - performance.now()))
+    const headers = buildRequestHeaders(this.#call, own, url, { signer: undefined, leftMs, isTraced: false })
+    return {
+      url,
+      headers: toRecord(headers),
+      payload: readPayload(this.#call),
+      signal: this.#controller.signal,
+    }
+  }
+
+  /** Calls the function. `onEnded` is told when the call has its answer. */
+  run(given: InProcessCall, onEnded: () => void): void {
+    this.#onEnded = onEnded
+    invoke(this.#target.branch, given).then(
+      (answered) => {
+        const { answer, error } = readAnswer(this.#call, answered)
+        this.#settle(answer)
+        if (error !== undefined) this.#options.onError(error, this.#call)
+      },
+      (error: unknown) => {
+        this.#settle(THROWN)
+        this.#options.onError(error, this.#call)
+      },
+    )
+  }
+
+  /** Ends the attempt, because its deadline has passed. */
+  expire(): void {
+    this.fail(this.#onEnded === undefined ? 'busy' : 'timeout')
+  }
+
+  fail(word: ErrorWord): void {
+    this.#settle(answerUnknown(word))
+    this.#controller.abort()
+  }
+
+  #settle(answer: BranchAnswer): void {
+    if (this.isSettled) return
+    this.isSettled = true
+    this.#host?.onSettled(this)
+    this.#resolve(answer)
+    if (this.#onEnded === undefined) return
+    this.#onEnded()
+    this.#host?.onEnded()
+  }
+}
+
+/** A function that throws before its first pause rejects as well. */
+async function invoke(branch: InProcessBranch, call: InProcessCall): Promise<unknown> {
+  return await branch(call)
+}
+
+/** Each call has a payload of its own, as over HTTP, so that no function sees what another one has changed. */
+function readPayload({ method, contentType, body }: BranchCall): unknown {
+  if (method === 'GET') return undefined
+  if (!isJsonType(contentType)) return Buffer.from(body)
+  try {
+    return body === '' ? undefined : JSON.parse(body)
+  } catch {
+    throw new BadRequestError()
+  }
+}
+
+function toRecord(headers: readonly string[]): Record<string, string> {
+  const record: Record<string, string> = {}
+  for (let at = 0; at < headers.length; at += 2) record[headers[at] ?? ''] = headers[at + 1] ?? ''
+  return record
+}
