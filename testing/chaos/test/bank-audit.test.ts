@@ -435,6 +435,14 @@ describe('the audit of a run', () => {
     expect(audit(addNote(auditFixture(), note('done', 'look', view(200, 'submitted'), 1)))).toEqual([])
   })
 
+  it('The audit of a run counts no call in a pause that its caller had given up, since it may be older', () => {
+    const sound = auditFixture()
+    const { askedAt = 0 } = sound.operators.commands.find(({ command }) => command === 'resume') ?? {}
+    const more = { at: askedAt - 1, statusCode: 500, isCallerGone: true } as const
+    const late = call('operated', 'order', 'action', more)
+    expect(audit([late, late, late].reduce(withCall, sound))).toEqual([])
+  })
+
   it('The audit of a run holds the branches of a stopped saga to I7, I8 and I9 alone', () => {
     const stopped = withRow(
       withoutEffect(auditFixture(), 'left', 'credit', 'action', false),

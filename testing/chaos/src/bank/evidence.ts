@@ -112,6 +112,8 @@ export interface BranchCallNote {
   readonly code?: string
   /** Sent by the network once more, not by the orchestrator. */
   readonly isCopy: boolean
+  /** The orchestrator had given the call up before the bank answered, so it may have been sent long before it arrived. */
+  readonly isCallerGone?: true
   /** The call asks a workflow's handler for a plan, and grants it slots. */
   readonly grant?: GrantNote
   /** A hash of the request without what counts its attempts. */

@@ -95,13 +95,18 @@ function findWrongTrail({ view, commands }: Operated, jobs: readonly BulkView[])
 /** One call may have been under way, and a node that was stopped may start one more before it sees that its lease is over. */
 const LATE_CALLS_MAX = 2
 
-/** Counts the calls of each op in a pause that all have learned of. A pause that were ignored would let many pass. */
+/**
+ * Counts the calls of each op in a pause that all have learned of. A pause that were ignored would let many pass. A call that its
+ * caller has given up is not counted: on a machine that is short of time it may arrive seconds after it was sent.
+ */
 function findCallsInPause({ commands, calls }: Operated): string[] {
   const pause = commands.find(({ command, outcome }) => command === 'pause' && outcome === 'durable')
   const resume = commands.find(({ command }) => command === 'resume')
   if (pause === undefined || resume === undefined) return []
   const settledAt = pause.answeredAt + PAUSE_SETTLES_MS
-  const late = calls.filter(({ isCopy, at }) => !isCopy && at > settledAt && at < resume.askedAt)
+  const late = calls.filter(
+    ({ isCopy, isCallerGone, at }) => !isCopy && !isCallerGone && at > settledAt && at < resume.askedAt,
+  )
   const byOp = groupBy(late, ({ branchId, op }) => `${branchId} ${op}`)
   return [...byOp]
     .filter(([, same]) => same.length > LATE_CALLS_MAX)

@@ -125,7 +125,7 @@ export class BranchRepeater {
         return
       case 'pass':
     }
-    const answer = await this.#deliver(call, false)
+    const answer = await this.#deliver(call, false, response)
     if (answer === undefined) request.socket.resetAndDestroy()
     else if (!response.destroyed) respond(response, answer)
   }
@@ -152,8 +152,12 @@ export class BranchRepeater {
     }
   }
 
-  /** Undefined: the bank does not answer. */
-  async #deliver(call: KeptCall, isCopy: boolean): Promise<BankAnswer | undefined> {
+  /** Undefined: the bank does not answer. A copy has no caller to respond to. */
+  async #deliver(
+    call: KeptCall,
+    isCopy: boolean,
+    response?: ServerResponse,
+  ): Promise<BankAnswer | undefined> {
     const { key, path, headers, body } = call
     const note = { ...key, at: Date.now(), isCopy, ...describeRequest(call), ...readGrant(call) }
     try {
@@ -169,7 +173,8 @@ export class BranchRepeater {
         headersTimeout: ANSWER_MS_MAX,
       })
       const text = await stream.text()
-      this.notes.push({ ...note, statusCode, told: findTokens(text), ...readCode(text) })
+      const gone = response?.destroyed === true ? ({ isCallerGone: true } as const) : {}
+      this.notes.push({ ...note, ...gone, statusCode, told: findTokens(text), ...readCode(text) })
       if (key.op === 'compensate') this.#releaseWithheld(key)
       const contentType = head['content-type']
       return {
