@@ -1,4 +1,4 @@
-import { branchCaller } from '@counterstep/branch-http'
+import { branchCaller, InProcessDirectory, type InProcessServices } from '@counterstep/branch-http'
 import { createOriginFinder, listOrigins, targetPolicy } from '@counterstep/branch-http/targets'
 import {
   type FunctionConfig,
@@ -6,7 +6,7 @@ import {
   readFunctionConfig,
   readSecretPassword,
 } from '@counterstep/configuration'
-import type { Store, WakeUpQueue } from '@counterstep/core'
+import type { BranchCall, Store, WakeUpQueue } from '@counterstep/core'
 import { refuseStoredJsonRpc } from '@counterstep/dtm/json-rpc'
 import {
   createServerlessEngine,
@@ -42,14 +42,20 @@ export interface FunctionParts {
   readonly queue: WakeUpQueue | undefined
 }
 
-/** Opens the parts of all three functions. Rejects when the settings are wrong or the store cannot be opened. */
+/**
+ * Opens the parts of all three functions. Rejects when the settings are wrong or the store cannot be opened. `own` has the
+ * branches that are functions of the bundle.
+ */
 export async function openFunctionParts(
   role: FunctionRole,
   environment = process.env,
+  own: InProcessServices = {},
 ): Promise<FunctionParts> {
-  const read = readFunctionConfig(role, environment)
+  const directory = new InProcessDirectory(own)
+  const read = readFunctionConfig(role, environment, { hasOwnBranches: Object.keys(own).length > 0 })
   if ('problems' in read) throw new Error(`the settings are wrong:\n${read.problems.join('\n')}`)
   const { config } = read
+  const rules = directory.addTo(config.targets)
   const logger = createLog(config.logLevel)
   for (const warning of config.warnings) logger.warn({}, warning)
   const readSecret = createSecretReader()
@@ -59,14 +65,19 @@ export async function openFunctionParts(
   ])
   for (const warning of listDurabilityWarnings(store, 'COUNTERSTEP_STORE_FAILOVER')) logger.warn({}, warning)
   const queue = openQueue(config)
-  const targets = targetPolicy(config.targets)
+  const targets = targetPolicy(rules)
+  const inProcess = {
+    directory,
+    onError: (err: unknown, { gid, branchId, op }: BranchCall) =>
+      logger.warn({ err, gid, branchId, op }, 'a branch of this function has failed'),
+  }
   const engine = createServerlessEngine({
     store,
-    branches: branchCaller({ ...config.caller, targets, signer }),
-    checkUrl: (url) => targets.check(url),
+    branches: branchCaller({ ...config.caller, targets, signer }, inProcess),
+    checkUrl: (url) => targets.check(url) ?? directory.check(url),
     refuseCall: refuseStoredJsonRpc,
     findOrigin: createOriginFinder(targets),
-    listedOrigins: listOrigins(config.targets),
+    listedOrigins: listOrigins(rules),
     // Without a queue the sweeper finds what is due.
     wakeUp: queue ?? { schedule: () => Promise.resolve() },
     quickCallMs: config.quickCallMs,

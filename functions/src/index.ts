@@ -1,3 +1,4 @@
+import type { InProcessServices } from '@counterstep/branch-http'
 import type { ApiHandler } from './api-handler.ts'
 import { openFunctionParts } from './function-parts.ts'
 import type { SweeperHandler } from './sweeper-handler.ts'
@@ -5,6 +6,12 @@ import { createSweeperHandler } from './sweeper-handler.ts'
 import type { WorkerHandler } from './worker-handler.ts'
 import { createWorkerHandler } from './worker-handler.ts'
 
+export type {
+  InProcessAnswer,
+  InProcessBranch,
+  InProcessCall,
+  InProcessServices,
+} from '@counterstep/branch-http'
 export type { ApiHandler } from './api-handler.ts'
 export type { LambdaContext, QueueAnswer, QueueEvent, QueueRecord } from './events.ts'
 export type { SweeperHandler } from './sweeper-handler.ts'
@@ -12,6 +19,12 @@ export type { WorkerHandler } from './worker-handler.ts'
 
 /** The settings of a function are the variables `COUNTERSTEP_*` in here. */
 export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Give all functions the same, since each of them runs transactions. */
+export interface FunctionOptions {
+  /** Branches that are functions of the bundle, by service and path. They run in the invocation, without HTTP. */
+  readonly branches?: InProcessServices
+}
 
 /**
  * Creates the handler of the function that takes requests, behind a Function URL or an HTTP API (payload format 2.0).
@@ -23,11 +36,19 @@ export type Environment = Readonly<Record<string, string | undefined>>
  * import { createApi } from 'counterstep/lambda'
  * export const handler = await createApi()
  * ```
+ *
+ * @example With branches in the invocation itself, which the worker and the sweeper must be given, too:
+ * ```ts
+ * export const handler = await createApi(process.env, { branches: { stock: { '/reserve': (call) => answerBranch(barrier, reserve, call) } } })
+ * ```
  */
-export async function createApi(environment: Environment = process.env): Promise<ApiHandler> {
+export async function createApi(
+  environment: Environment = process.env,
+  { branches }: FunctionOptions = {},
+): Promise<ApiHandler> {
   // Only this function needs fastify, whose loading is a third of a cold start.
   const { createApiHandler } = await import('./api-handler.ts')
-  return createApiHandler(await openFunctionParts('api', environment))
+  return createApiHandler(await openFunctionParts('api', environment, branches))
 }
 
 /**
@@ -39,8 +60,11 @@ export async function createApi(environment: Environment = process.env): Promise
  * export const handler = await createWorker()
  * ```
  */
-export async function createWorker(environment: Environment = process.env): Promise<WorkerHandler> {
-  return createWorkerHandler(await openFunctionParts('worker', environment))
+export async function createWorker(
+  environment: Environment = process.env,
+  { branches }: FunctionOptions = {},
+): Promise<WorkerHandler> {
+  return createWorkerHandler(await openFunctionParts('worker', environment, branches))
 }
 
 /**
@@ -52,6 +76,9 @@ export async function createWorker(environment: Environment = process.env): Prom
  * export const handler = await createSweeper()
  * ```
  */
-export async function createSweeper(environment: Environment = process.env): Promise<SweeperHandler> {
-  return createSweeperHandler(await openFunctionParts('sweeper', environment))
+export async function createSweeper(
+  environment: Environment = process.env,
+  { branches }: FunctionOptions = {},
+): Promise<SweeperHandler> {
+  return createSweeperHandler(await openFunctionParts('sweeper', environment, branches))
 }

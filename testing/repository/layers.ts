@@ -223,7 +223,18 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   }),
   '@counterstep/chaos': layer(
     'testing/chaos',
-    [SDK, SERVER, ENGINE, CORE, PROTOCOL, BRANCH_HTTP, SQLITE, TEST_SERVERS, LAMBDA_EMULATOR],
+    [
+      SDK,
+      SERVER,
+      ENGINE,
+      CORE,
+      PROTOCOL,
+      BRANCH_HTTP,
+      SQLITE,
+      TEST_SERVERS,
+      LAMBDA_EMULATOR,
+      '@counterstep/example-bank',
+    ],
     { thirdParty: ['fastify', 'ioredis', 'mysql2', 'pg', 'undici'] },
   ),
   '@counterstep/bench': layer(

@@ -32,10 +32,11 @@ type ReadFunctionConfig =
 const NAMES = Object.keys(FUNCTION_SETTINGS) as FunctionName[]
 const VARIABLES = [...NAMES.map(toVariable), PASSWORD_VARIABLE, PASSWORD_FILE_VARIABLE]
 
-/** Reads a function's environment. No other function does. */
+/** Reads a function's environment. No other function does. A bundle with branches of its own needs no other target. */
 export function readFunctionConfig(
   role: FunctionRole,
   environment: Environment = process.env,
+  { hasOwnBranches = false }: { readonly hasOwnBranches?: boolean } = {},
 ): ReadFunctionConfig {
   const { known, sources, problems } = readSettings(FUNCTION_SETTINGS, NAMES, { environment })
   const secret = readPassword(environment)
@@ -43,7 +44,7 @@ export function readFunctionConfig(
   const all = [
     ...problems,
     ...('problem' in secret ? [secret.problem] : []),
-    ...findFunctionProblems(role, known, { sources, password, environment }),
+    ...findFunctionProblems(role, known, { sources, password, environment, hasOwnBranches }),
   ]
   if (all.length > 0) return { problems: all }
   assert(hasAll(known, NAMES), 'a setting is neither known nor refused')

@@ -43,11 +43,18 @@ export function findServerProblems(values: ServerValues, isOnLambda: boolean): s
   ]
 }
 
+interface FunctionSources {
+  readonly sources: Sources
+  readonly password: Promised
+  readonly environment: Environment
+  readonly hasOwnBranches: boolean
+}
+
 /** Lists the problems between the settings of a function. */
 export function findFunctionProblems(
   role: FunctionRole,
   values: Partial<FunctionValues>,
-  { sources, password, environment }: { sources: Sources; password: Promised; environment: Environment },
+  { sources, password, environment, hasOwnBranches }: FunctionSources,
 ): string[] {
   const { storePasswordSecret, store, queueUrl } = values
   const isSecret = storePasswordSecret !== undefined
@@ -64,7 +71,7 @@ export function findFunctionProblems(
     ...(role === 'api' ? findFunctionAccessProblems(values) : []),
     ...findQueueProblems(values),
     ...findEngineProblems(values, asVariable),
-    ...(role === 'sweeper' && queueUrl !== undefined
+    ...(hasOwnBranches || (role === 'sweeper' && queueUrl !== undefined)
       ? []
       : findTargetProblems(values, 'Whoever may submit names the URLs that a function calls', asVariable)),
     ...Object.entries(SECRETS_FOR_FILES)

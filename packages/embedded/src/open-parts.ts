@@ -83,7 +83,7 @@ export function checkOptions(options: CounterstepOptions & { readonly logger: Lo
     ...options,
     logger: guardLogger(options.logger),
     directory,
-    rules: readTargetRules(options.targets, directory.listNamedServices()),
+    rules: directory.addTo(readTargetRules(options.targets, options.branches !== undefined)),
     engine: readEngineSettings(options.settings),
   }
 }

@@ -8,23 +8,19 @@ import { refuseUnknown } from './known-options.ts'
 import type { Targets } from './options.ts'
 
 /**
- * Converts the option `targets` to rules, with the services of this process, which are written as the command line has them.
- * Throws a TypeError that says what is wrong with it.
+ * Converts the option `targets` to rules. It may be left out where branches are functions of this process. Throws a TypeError
+ * that says what is wrong with it.
  */
-export function readTargetRules(
-  targets: Targets | undefined,
-  inProcess: readonly string[] = [],
-): TargetRules {
-  const own = readOrThrow('branches', parseServices(inProcess.join(',')))
-  if (targets === 'loopback') return { services: own, allowed: [], others: 'loopback', isLocal: true }
-  if (targets === 'insecure-any') return { services: own, allowed: [], others: 'any', isLocal: false }
-  if (targets === undefined && own.length > 0)
-    return { services: own, allowed: [], others: 'none', isLocal: false }
+export function readTargetRules(targets: Targets | undefined, hasOwnBranches = false): TargetRules {
+  if (targets === 'loopback') return { services: [], allowed: [], others: 'loopback', isLocal: true }
+  if (targets === 'insecure-any') return { services: [], allowed: [], others: 'any', isLocal: false }
+  if (targets === undefined && hasOwnBranches)
+    return { services: [], allowed: [], others: 'none', isLocal: false }
   if (typeof targets !== 'object' || targets === null) throw createNoTargetsError()
   refuseUnknown('counterstep targets', targets, ['services', 'allow'])
   // The services are written as the command line has them, so that one parser checks both. It refuses a URL with a comma.
   const items = Object.entries(targets.services ?? {}).map(([name, url]) => `${name}=${url}`)
-  const services = readOrThrow('services', parseServices([...items, ...inProcess].join(',')))
+  const services = readOrThrow('services', parseServices(items.join(',')))
   const allowed = readOrThrow('allow', parseAllowedOrigins((targets.allow ?? []).join(',')))
   if (services.length === 0 && allowed.length === 0) throw createNoTargetsError()
   return { services, allowed, others: 'none', isLocal: false }

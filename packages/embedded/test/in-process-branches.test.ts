@@ -388,6 +388,8 @@ describe('branches that are functions of this process', () => {
 
   it('A service has one place: in this process, or at a URL', async () => {
     const targets = { services: { shop: 'https://shop.example' } }
-    await expect(own({ '/a': answering(200) }, { targets })).rejects.toThrow('names shop twice')
+    await expect(own({ '/a': answering(200) }, { targets })).rejects.toThrow(
+      'branches.shop is a service at a URL, too',
+    )
   })
 })

@@ -22,7 +22,8 @@ it(
     const cases = points.map((point): CrashCase => ({ hit: { point, nth: 1 }, during: 'scenario' }))
     const chains = Array.from(
       { length: CHAINS },
-      (_, index): CrashChain => fixture.makeChain(`chain-${index}`),
+      (_, index): CrashChain =>
+        index === 0 ? fixture.makeChain('chain') : fixture.makeOwnChain('own-chain'),
     )
     await Promise.all(
       chains.map((chain, index) => chain.run(cases.filter((_, position) => position % CHAINS === index))),

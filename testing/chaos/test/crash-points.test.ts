@@ -37,7 +37,10 @@ describe('a node killed at each crash point', () => {
       const counted = await fixture.makeChain('counting', { program: SOURCE }).count()
       counts = counted
       const cases = chosenCases(counted)
-      chains = Array.from({ length: CHAINS }, (_, index) => fixture.makeChain(`chain-${index + 1}`))
+      // Every other chain has its branches within the node, so that they die with it.
+      chains = Array.from({ length: CHAINS }, (_, index) =>
+        index % 2 === 0 ? fixture.makeChain(`chain-${index + 1}`) : fixture.makeOwnChain(`own-${index + 1}`),
+      )
       await Promise.all(
         chains.map((chain, index) => chain.run(cases.filter((_, position) => position % CHAINS === index))),
       )

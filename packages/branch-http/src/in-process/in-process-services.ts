@@ -1,4 +1,5 @@
 import { findNameFault } from '../targets/named-service.ts'
+import type { TargetRules } from '../targets/target-policy.ts'
 import { type Refusal, readServiceUrl } from '../targets/target-url.ts'
 import type { InProcessBranch, InProcessServices } from './in-process-branch.ts'
 
@@ -16,9 +17,16 @@ export class InProcessDirectory {
     )
   }
 
-  /** Lists the services as the configuration writes them, each with an origin of its own. */
-  listNamedServices(): readonly string[] {
-    return [...this.#services.keys()].map((name) => `${name}=http://${name}${HOST_ENDING}`)
+  /** Adds the services to those of the rules, each with an origin of its own. Throws a TypeError for a name that the rules have. */
+  addTo(rules: TargetRules): TargetRules {
+    const names = [...this.#services.keys()]
+    const taken = names.find((name) => rules.services.some((service) => service.name === name))
+    if (taken !== undefined) throw new TypeError(`branches.${taken} is a service at a URL, too`)
+    const own = names.map((name) => {
+      const hostname = name + HOST_ENDING
+      return { name, origin: `http://${hostname}`, hostname, base: '' }
+    })
+    return { ...rules, services: [...rules.services, ...own] }
   }
 
   /** Tells whether a stored URL names a service of this process. */

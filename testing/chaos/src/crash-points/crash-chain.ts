@@ -31,6 +31,8 @@ export interface ChainParts {
   /** The node's module. */
   readonly program: string
   readonly participants: Participants
+  /** The bank's file, if its routes are functions of the node itself. */
+  readonly ownBank?: string
   readonly ledger: BankLedger
 }
 
@@ -105,8 +107,8 @@ export class CrashChain {
   }
 
   async #dieInRecovery(hit: Hit): Promise<boolean> {
-    const { path, program } = this.#parts
-    const start = await StartedNode.start({ path, armed: hit }, this.#watch, { program })
+    const { program } = this.#parts
+    const start = await StartedNode.start({ ...this.#place(), armed: hit }, this.#watch, { program })
     if (start.type === 'died') return true
     this.#use(start.node)
     const ended = await Promise.race([start.node.gone, sleep(RECOVERY_MS_MAX, 'alive')])
@@ -120,9 +122,9 @@ export class CrashChain {
    */
   async #living(gids: readonly string[]): Promise<StartedNode> {
     if (this.#node !== undefined) return this.#node
-    const { path, program, mutant } = this.#parts
+    const { program, mutant } = this.#parts
     const isFirst = gids.length === 0
-    const given = { path, ...(mutant === undefined || !isFirst ? {} : { mutant }) }
+    const given = { ...this.#place(), ...(mutant === undefined || !isFirst ? {} : { mutant }) }
     const start = await StartedNode.start(given, this.#watch, { program })
     if (start.type === 'died') throw new Error('a node that is not armed has died')
     for (const gid of gids) {
@@ -132,6 +134,11 @@ export class CrashChain {
     }
     this.#use(start.node)
     return start.node
+  }
+
+  #place(): Pick<ChainParts, 'path' | 'ownBank'> {
+    const { path, ownBank } = this.#parts
+    return ownBank === undefined ? { path } : { path, ownBank }
   }
 
   async #audit(node: StartedNode, scenario: Scenario): Promise<void> {

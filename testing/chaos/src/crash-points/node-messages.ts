@@ -3,6 +3,8 @@ import type { Point } from './points.ts'
 /** The place of a node's store, and the point at which it dies before an order could reach it. */
 export interface NodeArguments {
   readonly path: string
+  /** The bank's file, if the branches are functions of the node itself. */
+  readonly ownBank?: string
   readonly armed?: Hit
   /** A fault on purpose, to see that the audit finds it: what is accepted is never written. */
   readonly mutant?: 'forgetful'

@@ -1,7 +1,7 @@
 import { flushCompileCache } from 'node:module'
 import { extname } from 'node:path'
-import { httpBranchCaller } from '@counterstep/branch-http'
-import { createOriginFinder, loopbackTargets } from '@counterstep/branch-http/targets'
+import { branchCaller, InProcessDirectory } from '@counterstep/branch-http'
+import { createOriginFinder, targetPolicy } from '@counterstep/branch-http/targets'
 import type { Store } from '@counterstep/core'
 import {
   createEngine,
@@ -18,6 +18,7 @@ import { crashingBranches } from './crashing-branches.ts'
 import { crashingStore } from './crashing-store.ts'
 import { maintain } from './maintenance.ts'
 import type { NodeArguments, NodeNews, NodeOrder } from './node-messages.ts'
+import { openOwnBranches } from './own-branches.ts'
 
 // A composition root as the command line's is one, with crash points around the ports. Production code has none.
 
@@ -32,18 +33,21 @@ const SETTINGS: EngineSettings = {
   retry: { initialMs: 40, factor: 2, capMs: 200, jitter: 1, limit: null },
 }
 
-async function main({ path, armed, mutant }: NodeArguments): Promise<void> {
+async function main({ path, ownBank, armed, mutant }: NodeArguments): Promise<void> {
   const crash = CrashSwitch.share()
   if (armed !== undefined) crash.arm(armed.point, armed.nth)
   const driver = new URL(`./crashing-driver${extname(import.meta.filename)}`, import.meta.url)
   const sound = crashingStore(await openSqliteStore({ path, driver }), crash)
   const store = mutant === undefined ? sound : forgetfulStore(sound)
   const registry = createRegistry()
-  const targets = loopbackTargets()
+  const directory = new InProcessDirectory(ownBank === undefined ? {} : openOwnBranches(ownBank))
+  const rules = { services: [], allowed: [], others: 'loopback', isLocal: true } as const
+  const targets = targetPolicy(directory.addTo(rules))
+  const branches = branchCaller({ targets }, { directory, onError: (error) => console.error(error) })
   const engine = createEngine({
     store,
-    branches: crashingBranches(httpBranchCaller({ targets }), crash),
-    checkUrl: (url) => targets.check(url),
+    branches: crashingBranches(branches, crash),
+    checkUrl: (url) => targets.check(url) ?? directory.check(url),
     findOrigin: createOriginFinder(targets),
     clock: nodeClock(),
     ids: nodeIds(),

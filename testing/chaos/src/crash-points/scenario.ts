@@ -21,6 +21,8 @@ const GRANTED = { version: 1, grants: 8 }
 
 export interface Participants {
   readonly bank: string
+  /** The same bank as the client of a TCC calls it, over HTTP. */
+  readonly tries: string
   /** The bank and the handler behind something that fails the first attempt of each call, after it was done. */
   readonly flaky: string
   /** Serves the workflows, over the bank's own file. */
@@ -59,7 +61,7 @@ const SUCCEEDED = ['succeeded']
 const FAILED = ['failed']
 
 function makeRoles(prefix: string, client: ResumingClient, participants: Participants): Role[] {
-  const { bank, flaky, yes } = participants
+  const { bank, tries, flaky, yes } = participants
   const saga = (
     name: string,
     endsIn: readonly string[],
@@ -97,8 +99,8 @@ function makeRoles(prefix: string, client: ResumingClient, participants: Partici
     saga('slow', SUCCEEDED, { branches: transfer(bank, account(), SLOW_MS) }, WAIT_SECONDS),
     aborted(prefix, client, bank),
     message(prefix, client, flaky),
-    tcc(prefix, client, { bank, yes }, 'submit'),
-    tcc(prefix, client, { bank, yes }, 'abort'),
+    tcc(prefix, client, { bank, tries, yes }, 'submit'),
+    tcc(prefix, client, { bank, tries, yes }, 'abort'),
     ...workflows(prefix, client, participants),
   ]
 }
@@ -252,7 +254,7 @@ function message(prefix: string, client: ResumingClient, bank: string): Role {
 function tcc(
   prefix: string,
   client: ResumingClient,
-  { bank, yes }: Pick<Participants, 'bank' | 'yes'>,
+  { bank, tries, yes }: Pick<Participants, 'bank' | 'tries' | 'yes'>,
   end: 'submit' | 'abort',
 ): Role {
   const gid = `${prefix}-tcc-${end}`
@@ -266,7 +268,7 @@ function tcc(
         const payload = { account: account(), amountCents }
         const branch = { id: what, confirm: yes, cancel: `${bank}/${what}-undo`, payload }
         await client.send('POST', `/v1/transactions/${gid}/branches`, withBranchSecrets(branch))
-        await attempt(`${bank}/${what}?gid=${gid}&trans_type=tcc&branch_id=${what}&op=try`, payload)
+        await attempt(`${tries}/${what}?gid=${gid}&trans_type=tcc&branch_id=${what}&op=try`, payload)
       }
       await client.send('POST', `/v1/transactions/${gid}/${end}`)
     },

@@ -46,17 +46,22 @@ const move = step('move', {
   undo: (tx, { account, cents }) => void writeMove(tx, account, -cents),
 })
 
+export async function startWorkflowServer(file: string): Promise<WorkflowServer> {
+  const app = buildWorkflowApp(file)
+  return { url: await app.listen({ host: '127.0.0.1', port: 0 }), close: () => app.close() }
+}
+
 /**
  * Serves a workflow over the bank's own file: its steps write the same accounts and the same ledger, and its calls stand in the
  * same log.
  */
-export async function startWorkflowServer(file: string): Promise<WorkflowServer> {
+export function buildWorkflowApp(file: string): FastifyInstance {
   const database = new DatabaseSync(file, { timeout: BUSY_MS_MAX })
   const app = fastify({ forceCloseConnections: true })
   app.addHook('onClose', () => database.close())
   logStepCalls(app, database)
   app.post('/workflows', workflowHandler([createTransfer(database)]))
-  return { url: await app.listen({ host: '127.0.0.1', port: 0 }), close: () => app.close() }
+  return app
 }
 
 function createTransfer(database: DatabaseSync) {
