@@ -231,6 +231,8 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
       PROTOCOL,
       BRANCH_HTTP,
       SQLITE,
+      MYSQL,
+      FASTIFY_PLUGIN,
       TEST_SERVERS,
       LAMBDA_EMULATOR,
       '@counterstep/example-bank',

@@ -16,6 +16,8 @@ export interface ChaosCommand {
   readonly withoutBarrier: boolean
   /** All transactions of clients are workflows. */
   readonly onlyWorkflows: boolean
+  /** The servers are apps that have Counterstep within them, and one bank is a service of theirs. */
+  readonly inApps: boolean
   /** Standard output has nothing but the result as JSON. */
   readonly json: boolean
 }
@@ -32,6 +34,8 @@ Servers, banks and databases as real processes, hurt by a seeded nemesis, and th
   --store NAME      ${STORES.join(', ')} (sqlite)
   --sagas N         transactions of clients (${SAGAS_DEFAULT})
   --only-workflows  all of these are workflows, and not only some
+  --in-apps         the servers are apps that have Counterstep within them, on sqlite or mysql, and
+                    one bank is a service of theirs, without HTTP
   --kills K         SIGKILLs of servers, and as many of the services that run workflows
                     (one for ${SAGAS_PER_KILL} sagas)
   --pauses P        SIGSTOPs of servers past their lease (one for ${SAGAS_PER_PAUSE} sagas)
@@ -61,6 +65,7 @@ export function readCommand(argv: readonly string[], now: () => number): ChaosCo
       seed: text,
       'without-barrier': { type: 'boolean', default: false },
       'only-workflows': { type: 'boolean', default: false },
+      'in-apps': { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -69,6 +74,8 @@ export function readCommand(argv: readonly string[], now: () => number): ChaosCo
   if (values['only-workflows'] && values['without-barrier'])
     throw new Error('--only-workflows: a workflow is undone by the rows of the barrier')
   const store = readStore(values.store ?? 'sqlite')
+  if (values['in-apps'] && store !== 'sqlite' && store !== 'mysql')
+    throw new Error('--in-apps: the app opens sqlite and mysql')
   const sagas = readNumber('sagas', values.sagas, 1) ?? SAGAS_DEFAULT
   return {
     store,
@@ -79,6 +86,7 @@ export function readCommand(argv: readonly string[], now: () => number): ChaosCo
     seed: readNumber('seed', values.seed, 0) ?? now() % MAX,
     withoutBarrier: values['without-barrier'],
     onlyWorkflows: values['only-workflows'],
+    inApps: values['in-apps'],
     json: values.json,
   }
 }

@@ -13,6 +13,7 @@ it('The command of chaos orders faults by the number of sagas, and draws a seed'
     seed: 42,
     withoutBarrier: false,
     onlyWorkflows: false,
+    inApps: false,
     json: false,
   })
 })
@@ -29,6 +30,7 @@ it('The command of chaos takes all its options', () => {
     seed: 7,
     withoutBarrier: true,
     onlyWorkflows: false,
+    inApps: false,
     json: true,
   })
   expect(readCommand(['--kills', '0', '--help'], NOW)).toBe('help')

@@ -37,16 +37,17 @@ export class BankFixture {
     const logFolder = join(folder, 'logs')
     await mkdir(logFolder)
     const store = await openStoreFixture(settings.store, folder, logFolder)
-    const { seed, guard } = settings
+    const { seed, guard, inApps } = settings
     const keysFile = await writeKeyFile(folder)
-    const servers = await Promise.all(
-      indexes(store.servers).map(async (index) =>
-        startServerNode({ index, logFolder, keysFile, watch, store: await store.edge(index) }),
-      ),
-    )
     const banks = await Promise.all(
       indexes(BANKS).map(async (index) =>
         startBankNode({ index, logFolder, guard, seed, fates, database: await store.bankDatabase(index) }),
+      ),
+    )
+    const ownBank = inApps ? { ownBankUrl: banks[0]?.url ?? '' } : {}
+    const servers = await Promise.all(
+      indexes(store.servers).map(async (index) =>
+        startServerNode({ index, logFolder, keysFile, watch, store: await store.edge(index), ...ownBank }),
       ),
     )
     return new BankFixture(store, servers, banks)

@@ -9,6 +9,7 @@ import type { ChaosSettings } from './chaos-settings.ts'
 import { ServerAsker } from './clients/ask-server.ts'
 import { Client } from './clients/client.ts'
 import { countUnfinished, listTransactions } from './clients/list-transactions.ts'
+import { listMoveUrls } from './clients/own-bank.ts'
 import { type ClientPlan, planTransaction } from './clients/plan-transaction.ts'
 import { runClients } from './clients/run-clients.ts'
 import type { ClientNote, CommandNote, Evidence } from './evidence.ts'
@@ -158,11 +159,13 @@ export class ChaosRun {
   }
 
   #plan(fixture: BankFixture): readonly ClientPlan[] {
-    const { sagas, seed, guard, onlyWorkflows } = this.#settings
+    const { sagas, seed, guard, onlyWorkflows, inApps } = this.#settings
     const hasBarrier = guard === 'barrier'
+    const bankUrls = fixture.banks.map(({ url }) => url)
     const draw = {
       random: this.#random('plans'),
-      bankUrls: fixture.banks.map(({ url }) => url),
+      bankUrls,
+      moveUrls: listMoveUrls(bankUrls, inApps),
       hasHolds: hasBarrier,
       hasApprovals: hasBarrier,
       workflows: onlyWorkflows ? 1 : hasBarrier ? WORKFLOWS : 0,
@@ -190,8 +193,8 @@ export class ChaosRun {
       ambiguousCommits: this.#settings.ambiguous,
     })
     const { isCommit } = store
-    for (const { clientProxy, storeProxy } of servers) {
-      lost.ofSubmits(clientProxy)
+    for (const { clientProxy, prefix, storeProxy } of servers) {
+      lost.ofSubmits(clientProxy, prefix)
       if (storeProxy !== undefined && isCommit !== undefined) lost.ofCommits(storeProxy, isCommit)
     }
     for (const { proxy } of banks) lost.ofBranchCalls(proxy)

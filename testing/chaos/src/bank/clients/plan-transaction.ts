@@ -40,6 +40,8 @@ const DEADLINE_MS_MAX = 900
 interface Draw {
   readonly random: SeededRandom
   readonly bankUrls: readonly string[]
+  /** Where the moves of each bank are called, if some of them are functions of the server. By default at the banks themselves. */
+  readonly moveUrls?: readonly string[]
   /** Whether some of the transfers hand ids on, which banks without a barrier cannot do. */
   readonly hasHolds: boolean
   /** Whether some of these wait for an approval, too. */
@@ -50,7 +52,7 @@ interface Draw {
 
 /** The plan of one client: a transfer as a chain, a fan, a hold, or a message; a good part of them fail on the way. */
 export function planTransaction(index: number, seed: number, draw: Draw): ClientPlan {
-  const { random, bankUrls, hasHolds } = draw
+  const { random, bankUrls, moveUrls = bankUrls, hasHolds } = draw
   const gid = `chaos-${seed}-${index}`
   if (draw.workflows > 0 && random.chance(draw.workflows)) return planOfWorkflow(gid, draw)
   const isMessage = random.chance(MESSAGES)
@@ -62,7 +64,7 @@ export function planTransaction(index: number, seed: number, draw: Draw): Client
   const request = {
     gid,
     kind,
-    branches: hold?.requests ?? moves.map((move) => toRequest(move, bankUrls, isMessage)),
+    branches: hold?.requests ?? moves.map((move) => toRequest(move, moveUrls, isMessage)),
     ...(hold === undefined ? {} : { input: hold.input }),
     ...(hasDeadline ? { deadlineMs: random.between(DEADLINE_MS_MIN, DEADLINE_MS_MAX) } : {}),
   } as ClientPlan['request']
@@ -110,8 +112,8 @@ function drawMoves(random: SeededRandom, isMessage: boolean, isWithheld: boolean
   return isWithheld ? doomedFan(random) : ordinary(random)
 }
 
-function toRequest(move: DrawnBranch, bankUrls: readonly string[], isMessage: boolean): SagaBranchRequest {
-  const url = `${bankUrls[move.bank]}/move`
+function toRequest(move: DrawnBranch, moveUrls: readonly string[], isMessage: boolean): SagaBranchRequest {
+  const url = `${moveUrls[move.bank]}/move`
   const { id, after } = move
   return {
     id,

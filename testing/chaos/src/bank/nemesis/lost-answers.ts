@@ -47,8 +47,9 @@ export class LostAnswers {
     )
   }
 
-  ofSubmits(proxy: TcpProxy): void {
-    this.#submits.push(this.#rare(proxy, '/v1/transactions', CLIENT_ANSWERS_LOST))
+  /** The paths of the HTTP API begin with `prefix`. */
+  ofSubmits(proxy: TcpProxy, prefix = ''): void {
+    this.#submits.push(this.#rare(proxy, `${prefix}/v1/transactions`, CLIENT_ANSWERS_LOST))
   }
 
   ofBranchCalls(proxy: TcpProxy): void {
