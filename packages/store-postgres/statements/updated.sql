@@ -1,5 +1,6 @@
 -- This saves the rows that are as their writers knew them. It never inserts, so that a purged row does not come back. A NULL
--- in `due` means that a command is due now and a finish is never purged.
+-- in `due` means that a command is due now and a finish is never purged. The gids come once more, and `live` stands in a sum,
+-- so that a plan which was made for an empty table, and is kept, still finds the rows by their gids and not by walking all that are live.
 updated AS (
   UPDATE counterstep_transactions t
   SET
@@ -21,6 +22,6 @@ updated AS (
   ) AS new (
     gid, token, version, write_id, status, format, progress, retrying, attention, sent_list, problem, attempts, marks, hold, due
   )
-  WHERE t.gid = new.gid AND t.token = new.token AND t.version = new.version AND t.live = 1
+  WHERE t.gid = ANY (?::text[]) AND t.gid = new.gid AND t.token = new.token AND t.version = new.version AND t.live + 0 = 1
   RETURNING t.gid, new.hold
 )

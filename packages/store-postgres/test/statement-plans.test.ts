@@ -14,6 +14,8 @@ import { testDatabases } from './test-database.ts'
 import { asGid, aTransaction, makeUpdate } from './transactions.ts'
 
 const ROWS = 200_000
+const TURNS = 40
+const ROWS_PER_TURN = 16
 /** Only a statement with a name may be planned for any values. The others are planned for theirs. */
 const MODES = ['force_custom_plan', 'force_generic_plan']
 const noAnswer = () => undefined
@@ -118,6 +120,30 @@ for (const server of ['postgres', 'postgres18'] as const) {
       )
     }, 120_000)
     afterAll(() => client.end())
+
+    it('A session that began on empty tables still finds its rows by their gids when there are many', async () => {
+      const { url } = await databases.migrated('plans-kept')
+      const store = await openPostgresStore({ url, connectionsMax: 2 })
+      const rows = Array.from({ length: TURNS }, (_, turn) =>
+        Array.from({ length: ROWS_PER_TURN }, (_, i) => aTransaction(`t-${turn}-${i}`)),
+      )
+      for (const turn of rows) {
+        await Promise.all(turn.map((row) => store.create(row)))
+        await Promise.all(turn.map((row) => store.update(makeUpdate(row))))
+      }
+      await store.close()
+      const noSessions = `SELECT count(*) FROM pg_stat_activity WHERE usename = '${new URL(url).username}'`
+      await expect.poll(async () => (await databases.sql(noSessions))[0]?.[0]).toBe('0')
+      const counted = await databases.sql(
+        `SELECT seq_tup_read, (SELECT idx_tup_read FROM pg_stat_user_indexes AS own WHERE own.relid = tables.relid AND indexrelname = 'counterstep_due')
+         FROM pg_stat_user_tables AS tables WHERE schemaname = current_schema() AND relname = 'counterstep_transactions'`,
+        (await databases.empty('plans-kept')).ownerUrl,
+      )
+      const [walked, due] = (counted[0] ?? []).map(Number)
+      // A walk of all that are live at each turn would read half of them on average.
+      expect(walked).toBeLessThan(TURNS * ROWS_PER_TURN)
+      expect(due).toBeLessThan(TURNS * ROWS_PER_TURN)
+    })
 
     for (const state of ['before ANALYZE', 'after ANALYZE']) {
       describe(state, () => {

@@ -22,6 +22,12 @@ const IDLE_IN_TRANSACTION_MS = 10_000
 /** The server ends a statement before the client gives up on it, since an answer says that nothing was applied. */
 const ANSWER_MS = 1_000
 
+/**
+ * Every statement finds its rows by an index. A session keeps the plan of a statement that it has prepared, and one that was made while the
+ * tables were empty would walk them.
+ */
+const PLAN_OPTIONS = '-c enable_seqscan=off'
+
 /** Connects and checks the session. If that fails, it destroys the session and throws a `SqlError`. */
 export async function openSession(
   target: ConnectionTarget,
@@ -34,7 +40,7 @@ export async function openSession(
   const settings = multiplexed
     ? {}
     : {
-        options: '-c default_transaction_isolation=read\\ committed',
+        options: `-c default_transaction_isolation=read\\ committed ${PLAN_OPTIONS}`,
         statement_timeout: statementTimeoutMs - ANSWER_MS,
         lock_timeout: lockWaitTimeoutMs,
         idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,

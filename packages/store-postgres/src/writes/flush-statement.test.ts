@@ -32,7 +32,7 @@ function update(gid: string, change: Partial<TransactionUpdate> = {}) {
 }
 
 const TAGGED = { tags: { region: 'eu' } }
-const PLACES = { create: 14, update: 15 } as const
+const PLACES = { create: 14, update: 16 } as const
 
 describe('the statement of a flush', () => {
   const flushes = {

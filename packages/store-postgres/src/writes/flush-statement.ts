@@ -26,7 +26,7 @@ const STATEMENTS_BY_PARTS = {
  */
 export function writeFlush(creates: readonly PendingCreate[], updates: readonly PendingUpdate[]): Query {
   const name = nameParts(creates, updates)
-  const values = [...toColumns(creates), ...toColumns(updates)]
+  const values = [...toColumns(creates), ...toColumns(updates), ...listGidsAgain(updates)]
   return { sql: STATEMENTS_BY_PARTS[name], values, name: `counterstep_${name}` }
 }
 
@@ -43,6 +43,11 @@ function nameParts(
 function write(parts: readonly string[], columns: readonly string[]): string {
   const sql = `WITH ${[STATEMENTS.clock, ...parts].join(', ')} SELECT now, ${columns.join(', ')} FROM clock`
   return numberParameters(sql)
+}
+
+/** The last parameter of updated.sql. */
+function listGidsAgain(updates: readonly PendingUpdate[]): readonly Value[] {
+  return updates.length === 0 ? [] : [updates.map(({ gid }) => gid)]
 }
 
 /** Turns rows into one array for each parameter. */
