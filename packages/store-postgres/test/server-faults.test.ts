@@ -121,11 +121,12 @@ for (const kind of ['postgres', 'postgres18'] as const) {
       const store = await openPostgresStore({ url })
       const rows = makeGids(50).map((gid) => aTransaction(gid))
       await Promise.all(rows.map((row) => store.create(row)))
-      const [backend] = await databases.sql(
-        `SELECT pid FROM pg_stat_activity WHERE usename = '${name}' LIMIT 1`,
-      )
-      // The server ends all sessions and recovers from its log when one of its processes has died so.
-      process.kill(Number(backend?.[0]), 'SIGKILL')
+      const own = await databases.sql(`SELECT pid FROM pg_stat_activity WHERE usename = '${name}'`)
+      const pids = own.map(([pid]) => Number(pid))
+      expect(pids.length).toBeGreaterThan(1)
+      // The server ends all sessions and recovers from its log when one of its processes has died so. Until then the others still work.
+      process.kill(pids[0] ?? 0, 'SIGKILL')
+      await expect.poll(() => pids.filter(isRunning), { timeout: 20_000 }).toEqual([])
       const after = aTransaction('after')
       await expect
         .poll(() => store.create(after).catch(() => undefined), { timeout: 20_000 })
@@ -198,6 +199,14 @@ for (const kind of ['postgres', 'postgres18'] as const) {
       }
     }
   })
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
 }
 
 async function presentGids(store: PostgresStore, gids: readonly string[]): Promise<readonly string[]> {
