@@ -21,7 +21,7 @@ export interface Settings {
   readonly cpuProf?: string
   /** wrk measures each row too, in the same rounds. */
   readonly wrk?: boolean
-  /** Other systems are installed for the run, and do the same. */
+  /** Other systems are installed, and do the same. */
   readonly peers?: boolean
 }
 
@@ -71,7 +71,7 @@ ${NUMBER_NAMES.map((name) => line(`${NUMBERS[name].flag} N`, NUMBERS[name].help,
 ${line('target URL', 'of a server that speaks DTM’s dialect (dtm); several with commas between')}
 ${line('cpu-prof FOLDER', 'writes CPU profiles of the servers')}
 ${line('wrk', 'wrk measures each row too; its rates stand beside ours')}
-${line('peers', 'Restate and DBOS do the same, npm installs them for the run alone (workflow); or DTM, which Go builds once (dtm)')}
+${line('peers', 'Restate and DBOS do the same, which npm installs once (workflow); or DTM, which Go builds once (dtm)')}
 ${line('json', 'prints the result as one JSON object on the last line')}
 
 A scenario may have defaults of its own; a report says what it ran with.
