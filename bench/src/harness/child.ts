@@ -38,6 +38,10 @@ export class Child {
       this.#process.on('error', (error) => resolve(error.message))
       this.#process.on('exit', (code, signal) => resolve(`exit code ${code ?? signal}`))
     })
+    void this.#exited.then((reason) => {
+      // The next request would only show that nothing answers.
+      if (!this.#isStopping) process.stderr.write(`${name} has ended: ${reason}\n`)
+    })
   }
 
   /** The URL that the process prints when it listens. */
