@@ -26,6 +26,8 @@ export interface Worker {
   readonly name: string
   /** Undefined where the system does not tell. */
   cpuSeconds(): number | undefined
+  /** Its memory now; absent where no scenario asks for it. */
+  pssBytes?(): number | undefined
 }
 
 export type Figures = Readonly<Record<string, number>>

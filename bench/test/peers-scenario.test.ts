@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { parsePssBytes } from '../src/harness/memory.ts'
 import { sumFlushes } from '../src/harness/read-flushes.ts'
 import type { EngineKind } from '../src/peers/engine.ts'
 import { chooseEngines, ENGINES } from '../src/peers/engines.ts'
@@ -34,7 +35,6 @@ describe('peers', () => {
     expect(Object.keys(report.ratios)).toEqual([
       'counterstep-sqlite/relay, 4 callers',
       'counterstep-sqlite/relay, 1 caller',
-      'p50 of counterstep-sqlite/relay, 1 caller',
     ])
     const { counters } = report
     expect(counters['counterstep-sqlite answers']).toBeGreaterThan(0)
@@ -115,14 +115,25 @@ describe('the table of engines', () => {
       makeRow('counterstep-mariadb, 64 callers', [1_900, 2_000, 2_200], {
         flushes: toSpread([0.126]),
         'store CPU µs': toSpread([49.6]),
+        'memory MB': toSpread([149.6]),
+        'store memory MB': toSpread([417]),
       }),
       makeRow('counterstep-mariadb, 1 caller', [50]),
     ]
     expect(peersTable(rows, [64, 1]).slice(1)).toEqual([
-      ['Counterstep, MariaDB', '64', '2,000 (1,900 to 2,200)', '1.23', '5.7', '100 + 50', '0.13'],
-      ['relay (nothing stored)', '64', '100 (100 to 100)', '1.23', '5.7', '100', '–'],
-      ['relay (nothing stored)', '1', '90 (90 to 90)', '1.23', '5.7', '100', '–'],
-      ['Counterstep, MariaDB', '1', '50 (50 to 50)', '1.23', '5.7', '100', '–'],
+      [
+        'Counterstep, MariaDB',
+        '64',
+        '2,000 (1,900 to 2,200)',
+        '1.23',
+        '5.7',
+        '100 + 50',
+        '0.13',
+        '150 + 417',
+      ],
+      ['relay (nothing stored)', '64', '100 (100 to 100)', '1.23', '5.7', '100', '–', '–'],
+      ['relay (nothing stored)', '1', '90 (90 to 90)', '1.23', '5.7', '100', '–', '–'],
+      ['Counterstep, MariaDB', '1', '50 (50 to 50)', '1.23', '5.7', '100', '–', '–'],
     ])
   })
 
@@ -130,6 +141,11 @@ describe('the table of engines', () => {
     expect(listCallers(1)).toEqual([1])
     expect(listCallers(64)).toEqual([64, 1])
   })
+})
+
+it('The memory of a process is its proportional share', () => {
+  expect(parsePssBytes('Rss:  900 kB\nPss:                 512 kB\nPss_Anon:  100 kB\n')).toBe(524_288)
+  expect(parsePssBytes('Rss: 1 kB\n')).toBeNaN()
 })
 
 describe('flushes', () => {

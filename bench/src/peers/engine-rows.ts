@@ -6,6 +6,7 @@ import type { LoadJob } from '../load/load-job.ts'
 import { uniqueText } from '../load/unique-text.ts'
 import {
   FIRST_WARM_UPS,
+  type Figures,
   type Measurement,
   measure,
   type RowSource,
@@ -16,10 +17,14 @@ import type { ScenarioContext } from '../scenario.ts'
 import { counted } from '../scenarios/counted.ts'
 import { withStoreCpu } from '../scenarios/dtm/store-cpu.ts'
 import type { Wrk } from '../wrk/run-wrk.ts'
-import type { Asked } from './engine.ts'
+import type { Asked, Engine } from './engine.ts'
 import type { OpenedEngine } from './open-engines.ts'
 
 export const FLUSHES = 'flushes'
+export const MEMORY = 'memory MB'
+export const STORE_MEMORY = 'store memory MB'
+
+const BYTES_PER_MB = 1_000_000
 
 /** Some of the sagas of each turn are asked for in the end. */
 const GIDS_OF_A_TURN = 5
@@ -35,7 +40,8 @@ export class EngineRows {
   readonly engine: OpenedEngine
   readonly #context: ScenarioContext
   readonly #load: PeerLoad
-  readonly #workers: readonly Worker[]
+  /** The engine as one, and then its database. */
+  readonly workers: readonly Worker[]
   readonly #gids: string[] = []
   #answers = 0
   #turns = 0
@@ -45,7 +51,7 @@ export class EngineRows {
     this.engine = engine
     this.#load = load
     const { processes, database } = engine.engine
-    this.#workers = [together(processes), ...database]
+    this.workers = [together(processes), ...database]
   }
 
   toSource(callers: number): RowSource {
@@ -80,7 +86,7 @@ export class EngineRows {
     const callsExpected = measured.answers * this.#context.settings.branches
     checkEqual({ [`${name}: callsExpected`]: callsExpected, branchCalls })
     this.#answers += measured.answers
-    return withStoreCpu(measured, this.#workers)
+    return withStoreCpu(measured, this.workers)
   }
 
   /** wrk warms up in a run of its own, since the times that it tells are those of a whole run. */
@@ -95,8 +101,9 @@ export class EngineRows {
     // It may fail before it is awaited.
     running.catch(() => undefined)
     const before = readFlushes()
-    const { cpuSeconds } = await withCpuSeconds(this.#workers, () => this.#wait(length.seconds))
+    const { cpuSeconds } = await withCpuSeconds(this.workers, () => this.#wait(length.seconds))
     const after = readFlushes()
+    const memory = toMemoryFigures(this.engine.engine)
     const result = await running
     if (warmUp === undefined || result === undefined) throw new Error('wrk cannot ask for this')
     // The last answers come after the measured time, in which the CPU time and the flushes were taken.
@@ -109,22 +116,25 @@ export class EngineRows {
       answersPerSecond: result.answersPerSecond,
       latencyMs: result.latencyMs,
       cpuSeconds,
-      figures: toFlushFigure(before, after, inTime),
+      figures: { ...toFlushFigure(before, after, inTime), ...memory },
     }
   }
 
   async #measureByOwnLoad(job: LoadJob): Promise<Measurement> {
     const { harness } = this.#context
     const before = readFlushes()
-    const measured = await measure(harness, { name: this.engine.kind.name, job, workers: this.#workers })
+    const measured = await measure(harness, { name: this.engine.kind.name, job, workers: this.workers })
     const after = readFlushes()
     if (job.unique !== undefined) this.#gids.push(uniqueText(job.unique, 1, 1))
     return {
       answers: measured.answers,
       answersPerSecond: measured.answersPerSecond,
       latencyMs: measured.latencyMs,
-      cpuSeconds: measured.cpuSeconds.slice(0, this.#workers.length),
-      figures: toFlushFigure(before, after, measured.answers),
+      cpuSeconds: measured.cpuSeconds.slice(0, this.workers.length),
+      figures: {
+        ...toFlushFigure(before, after, measured.answers),
+        ...toMemoryFigures(this.engine.engine),
+      },
     }
   }
 
@@ -152,6 +162,25 @@ function together(workers: readonly Worker[]): Worker {
 
 function toFlushFigure(before: number | undefined, after: number | undefined, answers: number) {
   return before === undefined || after === undefined ? {} : { [FLUSHES]: (after - before) / answers }
+}
+
+function toMemoryFigures({ processes, database }: Engine): Figures {
+  const memory = sumMegabytes(processes)
+  const storeMemory = database.length === 0 ? undefined : sumMegabytes(database)
+  return {
+    ...(memory === undefined ? {} : { [MEMORY]: memory }),
+    ...(storeMemory === undefined ? {} : { [STORE_MEMORY]: storeMemory }),
+  }
+}
+
+function sumMegabytes(workers: readonly Worker[]): number | undefined {
+  let bytes = 0
+  for (const worker of workers) {
+    const own = worker.pssBytes?.()
+    if (own === undefined) return undefined
+    bytes += own
+  }
+  return bytes / BYTES_PER_MB
 }
 
 /** Some numbers from the first to the last of so many. */

@@ -1,7 +1,7 @@
 import type { Row } from '../row.ts'
 import type { Table } from '../scenario.ts'
 import type { Spread } from '../spread.ts'
-import { FLUSHES, toRowName } from './engine-rows.ts'
+import { FLUSHES, MEMORY, STORE_MEMORY, toRowName } from './engine-rows.ts'
 import { ENGINES } from './engines.ts'
 
 const HEADS = [
@@ -12,6 +12,7 @@ const HEADS = [
   'p99 ms',
   'CPU µs: engine + database',
   'flushes',
+  'memory MB: engine + database',
 ]
 
 /** Tells the figures of all engines for readers, the fastest first, those with one caller last. */
@@ -37,13 +38,15 @@ function toCells(title: string, callers: number, { perSecond, p50Ms, p99Ms, cpuU
     `${toCount(perSecond.median)} (${toCount(perSecond.min)} to ${toCount(perSecond.max)})`,
     toFixed(p50Ms, 2),
     toFixed(p99Ms, 1),
-    cpuUs === null ? '–' : [toFixed(cpuUs.asked, 0), ...toDatabase(figures['store CPU µs'])].join(' + '),
+    toSum(cpuUs?.asked, figures['store CPU µs']),
     toFixed(figures[FLUSHES], 2),
+    toSum(figures[MEMORY], figures[STORE_MEMORY]),
   ]
 }
 
-function toDatabase(spread: Spread | undefined): readonly string[] {
-  return spread === undefined ? [] : [toFixed(spread, 0)]
+/** Shows what an engine takes and, where it has a database, what that takes. */
+function toSum(engine: Spread | undefined, database: Spread | undefined): string {
+  return [toFixed(engine, 0), ...(database === undefined ? [] : [toFixed(database, 0)])].join(' + ')
 }
 
 function toCount(value: number): string {

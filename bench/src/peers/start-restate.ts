@@ -6,6 +6,7 @@ import { freePort, startKept } from '@counterstep/test-servers'
 import { until } from '@counterstep/test-servers/until'
 import { readCpuSeconds } from '../harness/cpu-time.ts'
 import type { Harness } from '../harness/harness.ts'
+import { readTreePssBytes } from '../harness/memory.ts'
 import type { Worker } from '../rounds.ts'
 
 const READY_MS_MAX = 60_000
@@ -51,7 +52,11 @@ export async function startRestate(harness: Harness, packages: string): Promise<
   })
   const ingressUrl = `http://127.0.0.1:${ingress}`
   return {
-    worker: { name: 'restate', cpuSeconds: () => readCpuSeconds(kept.pid) },
+    worker: {
+      name: 'restate',
+      cpuSeconds: () => readCpuSeconds(kept.pid),
+      pssBytes: () => readTreePssBytes(kept.pid),
+    },
     ingressUrl,
     settings: pickSettings(
       (await promisify(execFile)(program, ['--config-file', config, '--dump-config'])).stdout,

@@ -9,14 +9,15 @@ import { EngineRows, toRowName } from '../peers/engine-rows.ts'
 import { COMPARED, chooseEngines, ENGINES } from '../peers/engines.ts'
 import { type OpenedEngines, openEngines } from '../peers/open-engines.ts'
 import { listCallers, peersTable } from '../peers/peers-table.ts'
+import { RELAY_ENGINE } from '../peers/relay-engine.ts'
 import { isInMemory } from '../report/machine.ts'
-import { measureInTurn } from '../rounds.ts'
+import { measureInTurn, withCpuSeconds } from '../rounds.ts'
 import { divideSpreads, type Ratio, type Row, rowNamed, toRatio } from '../row.ts'
 import type { Outcome, Scenario, ScenarioContext } from '../scenario.ts'
 import { Wrk } from '../wrk/run-wrk.ts'
 import { counted } from './counted.ts'
 
-const REST_SECONDS = 1
+const REST_SECONDS_MAX = 1
 /** A quiet machine flushes a few times a second while all engines rest. */
 const REST_FLUSHES_MAX = 20
 
@@ -39,8 +40,8 @@ export async function runPeers(
   const { opened, skipped } = await openEngines(context, branch.url, kinds)
   const load = { branch, wrk: wrk.type === 'found' ? new Wrk(wrk.path, harness) : undefined }
   const measurable = opened.map((engine) => new EngineRows(context, engine, load))
-  progress.show('counting the flushes at rest')
-  const restFlushes = await countRestFlushes(harness.ending)
+  progress.show('watching the engines at rest')
+  const rest = await watchRest(measurable, Math.min(settings.seconds, REST_SECONDS_MAX), harness.ending)
   const callers = listCallers(settings.connections)
   const sources = measurable.flatMap((engine) =>
     callers.map((count) => ({ group: counted(count, 'caller'), source: engine.toSource(count) })),
@@ -63,22 +64,25 @@ export async function runPeers(
     ratios: callers.flatMap((count) => listRatios(rows, count)),
     counters,
     notes: [
-      ...listCautions(wrk, restFlushes),
+      ...listCautions(wrk, rest),
       ...describeEngines({ opened, skipped }),
       ...describeLoad(wrk, settings.branches),
-      describeFlushes(restFlushes),
+      ...describeRest(rest),
+      describeFlushes(rest),
+      'memory: the PSS of the processes at the end of a turn; a database keeps all sagas of the run',
     ],
   }
 }
 
-/** Divides the rates of each pair that was measured, and below ten callers also the times. */
+/** Divides the rates of each pair that was measured, and those with one caller also by their times. */
 function listRatios(rows: readonly Row[], callers: number): readonly Ratio[] {
   return COMPARED.flatMap(([above, below]) => {
     const [aboveName, belowName] = [toRowName(above.name, callers), toRowName(below.name, callers)]
     if (![aboveName, belowName].every((name) => rows.some((row) => row.name === name))) return []
     const [ours, theirs] = [rowNamed(rows, aboveName), rowNamed(rows, belowName)]
     const name = `${above.name}/${toRowName(below.name, callers)}`
-    return [toRatio(name, ours, theirs), ...(callers === 1 ? toTimeRatio(name, ours, theirs) : [])]
+    const hasTimes = callers === 1 && below !== RELAY_ENGINE
+    return [toRatio(name, ours, theirs), ...(hasTimes ? toTimeRatio(name, ours, theirs) : [])]
   })
 }
 
@@ -108,28 +112,55 @@ function describeLoad(wrk: Brought, branches: number): readonly string[] {
   return [
     `load: ${program}; one branch process of bare Node for all engines, which answers at once; each request has a gid of its own, except the relay’s`,
     `audit: each answer was a success, in each turn the branches were called ${branches} times for each answer, and what an engine stores was counted or asked for`,
-    'CPU µs: the processes of an engine and its database, for one saga, without the load and the branches; all engines run all the time and are asked in turn',
+    'CPU µs: the processes of an engine and its database, for one saga, without the load and the branches',
   ]
 }
 
-function describeFlushes(atRest: number | undefined): string {
-  return atRest === undefined
+function describeFlushes({ flushes }: Rest): string {
+  return flushes === undefined
     ? 'flushes: the kernel’s counters of the disks are not readable here'
-    : `flushes: those of all disks by the kernel’s count, for one saga; at rest, with all engines up, there were ${atRest.toFixed(1)} in a second`
+    : `flushes: those of all disks by the kernel’s count, for one saga; at rest, with all engines up, there were ${flushes.toFixed(1)} in a second`
 }
 
-async function countRestFlushes(signal: AbortSignal): Promise<number | undefined> {
+/** The work of all engines while none is asked, in a second. */
+interface Rest {
+  /** Undefined where the system does not tell. */
+  readonly flushes: number | undefined
+  readonly cpuSeconds: number | undefined
+}
+
+async function watchRest(
+  engines: readonly EngineRows[],
+  seconds: number,
+  signal: AbortSignal,
+): Promise<Rest> {
   const before = readFlushes()
-  await sleep(REST_SECONDS * 1_000, undefined, { signal })
+  const { cpuSeconds } = await withCpuSeconds(
+    engines.flatMap(({ workers }) => workers),
+    () => sleep(seconds * 1_000, undefined, { signal }),
+  )
   const after = readFlushes()
-  return before === undefined || after === undefined ? undefined : (after - before) / REST_SECONDS
+  const known = cpuSeconds.filter((each) => each !== undefined)
+  return {
+    flushes: before === undefined || after === undefined ? undefined : (after - before) / seconds,
+    cpuSeconds:
+      known.length < cpuSeconds.length ? undefined : known.reduce((sum, each) => sum + each, 0) / seconds,
+  }
 }
 
-function listCautions(wrk: Brought, restFlushes: number | undefined): readonly string[] {
+function describeRest({ cpuSeconds }: Rest): readonly string[] {
+  if (cpuSeconds === undefined) return []
+  const share = (cpuSeconds * 100).toFixed(0)
   return [
-    ...(restFlushes !== undefined && restFlushes > REST_FLUSHES_MAX
+    `all engines run all the time and are asked in turn; before the first round they took ${share} % of a core together`,
+  ]
+}
+
+function listCautions(wrk: Brought, { flushes }: Rest): readonly string[] {
+  return [
+    ...(flushes !== undefined && flushes > REST_FLUSHES_MAX
       ? [
-          `CAUTION: something else flushed the disks ${restFlushes.toFixed(0)} times a second before the rounds, so that the flushes of a saga are less than they seem`,
+          `CAUTION: something else flushed the disks ${flushes.toFixed(0)} times a second before the rounds, so that the flushes of a saga are less than they seem`,
         ]
       : []),
     ...(wrk.type === 'missing'

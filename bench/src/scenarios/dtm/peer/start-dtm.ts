@@ -5,6 +5,7 @@ import { until } from '@counterstep/test-servers/until'
 import { readCpuSeconds } from '../../../harness/cpu-time.ts'
 import { databaseWorker } from '../../../harness/database-worker.ts'
 import type { Harness } from '../../../harness/harness.ts'
+import { readTreePssBytes } from '../../../harness/memory.ts'
 import { speaksDtm } from '../dtm-job.ts'
 import type { DtmServer } from '../dtm-row.ts'
 import type { DtmStore } from './open-dtm-store.ts'
@@ -59,7 +60,7 @@ export async function startDtm(
     url,
     grpcAddress: `127.0.0.1:${grpc}`,
     workers: [
-      { name: 'dtm', cpuSeconds: () => readCpuSeconds(kept.pid) },
+      { name: 'dtm', cpuSeconds: () => readCpuSeconds(kept.pid), pssBytes: () => readTreePssBytes(kept.pid) },
       ...(store.host === undefined ? [] : databaseWorker(store.host)),
     ],
     settings: readLoggedSettings(readFileSync(log, 'utf8')),
