@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parsePssBytes } from '../src/harness/memory.ts'
 import { sumFlushes } from '../src/harness/read-flushes.ts'
 import type { EngineKind } from '../src/peers/engine.ts'
 import { chooseEngines, ENGINES } from '../src/peers/engines.ts'
 import { listCallers, peersTable } from '../src/peers/peers-table.ts'
+import { pinnedPlaces, readVersions } from '../src/peers/pinned-packages.ts'
 import { formatMarkdown } from '../src/report/markdown.ts'
 import { formatReport } from '../src/report/print-report.ts'
 import { type Row, toCurve } from '../src/row.ts'
@@ -69,6 +72,17 @@ describe('peers', () => {
     }
     await expect(smoke('broken', [broken])).rejects.toThrow('it does not start')
   })
+})
+
+it.each([
+  ['restate', '@restatedev/restate-server'],
+  ['dbos', '@dbos-inc/dbos-sdk'],
+])('The title of %s has the version that its lockfile fixes', (name, packageName) => {
+  const title = ENGINES.find((engine) => engine.name === name)?.title
+  const { sources } = pinnedPlaces({ ending: new AbortController().signal })
+  const versions = readVersions(readFileSync(join(sources, name, 'package.json'), 'utf8'))
+  const version = versions.split(', ').find((each) => each.startsWith(`${packageName}@`))
+  expect(title).toContain(` ${version?.slice(packageName.length + 1)}`)
 })
 
 describe('the choice of engines', () => {

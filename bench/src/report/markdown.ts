@@ -1,8 +1,9 @@
+import { listCautions, listPlainNotes } from './cautions.ts'
 import type { Report } from './report.ts'
 
 /** Writes the table of a report for a page in Markdown, with the command, the machine and the notes; undefined if it has none. */
 export function formatMarkdown(report: Report): string | undefined {
-  const { table, machine, at, notes } = report
+  const { table, machine, at } = report
   const [heads, ...lines] = table ?? []
   if (heads === undefined) return undefined
   const { commit, node, cores, cpu, flushMs } = machine
@@ -13,7 +14,8 @@ export function formatMarkdown(report: Report): string | undefined {
     toLine(heads.map(() => '---')),
     ...lines.map(toLine),
     '',
-    ...notes.map((note) => `- ${note}`),
+    ...listCautions(report).map((caution) => `- CAUTION: ${caution}`),
+    ...listPlainNotes(report).map((note) => `- ${note}`),
   ].join('\n')
 }
 
