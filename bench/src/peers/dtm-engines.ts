@@ -28,7 +28,7 @@ function onStore(
     note: 'a saga over its HTTP API with `wait_result`; on MySQL it writes the answers of branches late and in batches, on the others each',
     async open({ harness, settings, progress }, branchUrl) {
       progress.show(`building dtm ${DTM_VERSION}, which takes minutes for the first time`)
-      const program = await buildDtm(defaultDtmBuild())
+      const program = await buildDtm(defaultDtmBuild(harness))
       const opened = await openStore(harness)
       const { url, workers, settings: own } = await startDtm(harness, program, opened, name)
       const software = opened.host?.software

@@ -89,6 +89,8 @@ function hashFiles(folder: string): string {
 
 function toReason(error: unknown): string {
   const { stderr = '' } = error as { readonly stderr?: string }
-  const [first = String(error)] = stderr.split('\n').filter((line) => /^npm error (?!code)/.test(line))
+  const [first = String(error)] = stderr
+    .split('\n')
+    .filter((line) => /^npm error (?!code|syscall|errno|address|port)/.test(line))
   return first.replace('npm error ', '')
 }
