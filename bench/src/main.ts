@@ -1,4 +1,5 @@
 import type { Harness } from './harness/harness.ts'
+import { formatMarkdown } from './report/markdown.ts'
 import { formatReport } from './report/print-report.ts'
 import { progressOn } from './report/progress.ts'
 import { allLine, reportLine } from './report/report.ts'
@@ -40,7 +41,9 @@ async function bench({ scenario: name, given, json }: Command): Promise<void> {
   const settings = { ...DEFAULT_SETTINGS, ...scenario.defaults, ...given }
   const report = await runBench(scenario, settings, progressOn(process.stderr), remember)
   const written = writeReport(report)
-  process.stdout.write(`${formatReport(report)}\n\n${describePlaces(written)}\n`)
+  const markdown = formatMarkdown(report)
+  const texts = [formatReport(report), ...(markdown === undefined ? [] : [markdown]), describePlaces(written)]
+  process.stdout.write(`${texts.join('\n\n')}\n`)
   if (json) process.stdout.write(`${reportLine(report)}\n`)
 }
 
@@ -56,8 +59,9 @@ async function benchAll({ given, json }: Command): Promise<void> {
   if (names.length > 0) throw new Error(`not every scenario ended well: ${names.join('; ')}`)
 }
 
-function describePlaces({ jsonPath, htmlPath }: WrittenReport): string {
-  return `written to ${jsonPath}\nand ${htmlPath}`
+function describePlaces({ jsonPath, htmlPath, markdownPath }: WrittenReport): string {
+  const others = markdownPath === undefined ? [htmlPath] : [htmlPath, markdownPath]
+  return [`written to ${jsonPath}`, ...others.map((path) => `and ${path}`)].join('\n')
 }
 
 function closeOnSignals(): void {

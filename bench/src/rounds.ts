@@ -26,6 +26,8 @@ export interface Worker {
   readonly name: string
   /** Undefined where the system does not tell. */
   cpuSeconds(): number | undefined
+  /** Its memory now; absent where no scenario asks for it. */
+  pssBytes?(): number | undefined
 }
 
 export type Figures = Readonly<Record<string, number>>
@@ -35,7 +37,7 @@ export interface Measurement {
   /** All of them. */
   readonly answers: number
   /** Those of them that no CPU time was taken for; 0 where absent. */
-  readonly answersByWrk?: number
+  readonly answersWithoutCpu?: number
   readonly answersPerSecond: number
   readonly latencyMs: Pick<LatencyMs, 'p50' | 'p99' | 'curve'>
   /** The CPU time of the row's workers, the asked one first. */
@@ -111,7 +113,7 @@ export async function measure(harness: Harness, plan: AnyRowPlan): Promise<Measu
   return {
     ...measured,
     answers: measured.answers + confirmed.answers,
-    answersByWrk: confirmed.answers,
+    answersWithoutCpu: confirmed.answers,
     figures: { ...measured.figures, [WRK_RATE]: confirmed.answersPerSecond },
   }
 }
@@ -169,8 +171,8 @@ export function toRow(name: string, results: readonly Measurement[]): Row {
 function toCpuUs(results: readonly Measurement[]): Row['cpuUs'] {
   const asked: number[] = []
   const everything: number[] = []
-  for (const { answers: all, answersByWrk = 0, cpuSeconds } of results) {
-    const answers = all - answersByWrk
+  for (const { answers: all, answersWithoutCpu = 0, cpuSeconds } of results) {
+    const answers = all - answersWithoutCpu
     const known = cpuSeconds.filter((seconds) => seconds !== undefined)
     const [first] = known
     if (first === undefined || known.length < cpuSeconds.length) return null

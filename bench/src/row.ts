@@ -4,6 +4,8 @@ import { WRK_RATE } from './wrk/wrk-rate.ts'
 
 export interface Row {
   readonly name: string
+  /** Rows of a group have pictures of their own; absent where all rows can be compared. */
+  readonly group?: string
   readonly perSecond: Spread
   /** Null where no client waits for an answer. */
   readonly p50Ms: Spread | null

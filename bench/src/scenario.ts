@@ -10,10 +10,16 @@ export interface ScenarioContext {
   readonly progress: Progress
 }
 
+export type Table = readonly (readonly string[])[]
+
 export interface Outcome {
-  /** Absent where nothing is stored. */
+  /** Absent where nothing is stored, or where each row has a store of its own. */
   readonly store?: StoreFacts
+  /** Its rows are on several stores, which its notes describe. */
+  readonly hasStoreForEachRow?: true
   readonly rows: readonly Row[]
+  /** The figures as a table for readers, the heads first, for a page in Markdown. */
+  readonly table?: Table
   readonly ratios: readonly Ratio[]
   /** Counts that were held against each other; a scenario fails when they do not add up. */
   readonly counters: Readonly<Record<string, number>>

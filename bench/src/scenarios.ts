@@ -8,6 +8,7 @@ import { inProcess } from './scenarios/in-process.ts'
 import { latency } from './scenarios/latency.ts'
 import { lists } from './scenarios/lists.ts'
 import { memory } from './scenarios/memory.ts'
+import { peers } from './scenarios/peers.ts'
 import { recover } from './scenarios/recover.ts'
 import { relay } from './scenarios/relay.ts'
 import { saga } from './scenarios/saga.ts'
@@ -47,4 +48,5 @@ export const SCENARIOS: readonly Scenario[] = [
   transfer,
   workflow,
   dtm,
+  peers,
 ]

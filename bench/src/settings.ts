@@ -21,7 +21,9 @@ export interface Settings {
   readonly cpuProf?: string
   /** wrk measures each row too, in the same rounds. */
   readonly wrk?: boolean
-  /** Other systems are installed for the run, and do the same. */
+  /** Names of engines with commas between (peers). */
+  readonly only?: string
+  /** Other systems are installed, and do the same. */
   readonly peers?: boolean
 }
 
@@ -69,9 +71,10 @@ npm run bench -- all [options]      the headline scenarios, on one page beside t
 ${line('store NAME', `${STORES.join(', ')}; where it is, see the readme`, DEFAULT_SETTINGS.store)}
 ${NUMBER_NAMES.map((name) => line(`${NUMBERS[name].flag} N`, NUMBERS[name].help, DEFAULT_SETTINGS[name])).join('\n')}
 ${line('target URL', 'of a server that speaks DTM’s dialect (dtm); several with commas between')}
+${line('only NAME', 'engines, or the beginnings of their names; several with commas between (peers)')}
 ${line('cpu-prof FOLDER', 'writes CPU profiles of the servers')}
 ${line('wrk', 'wrk measures each row too; its rates stand beside ours')}
-${line('peers', 'Restate and DBOS do the same, npm installs them for the run alone (workflow); or DTM, which Go builds once (dtm)')}
+${line('peers', 'Restate and DBOS do the same, which npm installs once (workflow); or DTM, which Go builds once (dtm)')}
 ${line('json', 'prints the result as one JSON object on the last line')}
 
 A scenario may have defaults of its own; a report says what it ran with.
@@ -92,6 +95,7 @@ export function readCommand(argv: readonly string[]): Command | 'help' {
       ...Object.fromEntries(flags.map((flag) => [flag, text])),
       store: text,
       target: text,
+      only: text,
       'cpu-prof': text,
       wrk: { type: 'boolean', default: false },
       peers: { type: 'boolean', default: false },
@@ -107,6 +111,7 @@ export function readCommand(argv: readonly string[]): Command | 'help' {
     ...(values.store === undefined ? {} : { store: readStore(values.store) }),
     ...readNumbers(values),
     ...(values.target === undefined ? {} : { target: values.target }),
+    ...(values.only === undefined ? {} : { only: values.only }),
     ...(values['cpu-prof'] === undefined ? {} : { cpuProf: values['cpu-prof'] }),
     ...(values.wrk ? { wrk: true } : {}),
     ...(values.peers ? { peers: true } : {}),

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 import { readTreeCpuSeconds } from './cpu-time.ts'
+import { readTreePssBytes } from './memory.ts'
 import { FOLLOW_PARENT } from './paths.ts'
 
 const READY_MS_MAX = 20_000
@@ -38,6 +39,10 @@ export class Child {
       this.#process.on('error', (error) => resolve(error.message))
       this.#process.on('exit', (code, signal) => resolve(`exit code ${code ?? signal}`))
     })
+    void this.#exited.then((reason) => {
+      // The next request would only show that nothing answers.
+      if (!this.#isStopping) process.stderr.write(`${name} has ended: ${reason}\n`)
+    })
   }
 
   /** The URL that the process prints when it listens. */
@@ -72,6 +77,11 @@ export class Child {
   /** The processes that it has started count, too. */
   cpuSeconds(): number | undefined {
     return this.#process.pid === undefined ? undefined : readTreeCpuSeconds(this.#process.pid)
+  }
+
+  /** The processes that it has started count, too. */
+  pssBytes(): number | undefined {
+    return this.#process.pid === undefined ? undefined : readTreePssBytes(this.#process.pid)
   }
 
   /** Ends the process the way a crash does: nothing is given back, nothing is closed. */

@@ -22,6 +22,11 @@ export function readTreeCpuSeconds(pid: number): number | undefined {
   return (ticks + user + system + endedChildren) / TICKS_PER_SECOND
 }
 
+/** Lists a process and its children. */
+export function listTree(pid: number): readonly number[] {
+  return [pid, ...listPids().filter((each) => readStatIfAny(each)?.parent === pid)]
+}
+
 interface ProcessStat {
   readonly parent: number
   /** Ticks of all threads. */

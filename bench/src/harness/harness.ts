@@ -17,12 +17,18 @@ export class Harness {
   /** Measures each row again; absent unless that was asked for. */
   readonly wrk: Wrk | undefined
   readonly #closers: (() => Promise<void>)[] = []
+  readonly #ending = new AbortController()
   #load: Child | undefined
 
   constructor(wrkProgram?: string) {
     mkdirSync(WORK_FOLDER, { recursive: true })
     this.folder = mkdtempSync(join(WORK_FOLDER, 'run-'))
-    this.wrk = wrkProgram === undefined ? undefined : new Wrk(wrkProgram, this.folder)
+    this.wrk = wrkProgram === undefined ? undefined : new Wrk(wrkProgram, this)
+  }
+
+  /** It is aborted when the harness closes, and ends the programs that run for a while and then end by themselves. */
+  get ending(): AbortSignal {
+    return this.#ending.signal
   }
 
   start(spec: ChildSpec): Child {
@@ -48,6 +54,7 @@ export class Harness {
 
   /** Closes all of it, even if a part fails. */
   async close(): Promise<void> {
+    this.#ending.abort()
     const errors: unknown[] = []
     // Last started, first stopped: the server before the branches that it may still call, and before its database.
     for (const close of this.#closers.splice(0).reverse()) {

@@ -11,14 +11,17 @@ type ProcessName =
   | 'bank-services'
   | 'bank-writers'
   | 'branch'
+  | 'by-hand'
   | 'callers'
   | 'dbos-app'
+  | 'dbos-saga'
   | 'grpc-branch'
   | 'in-process'
   | 'load'
   | 'move-services'
   | 'relay'
   | 'restate-handler'
+  | 'restate-saga'
   | 'two-writes-baseline'
 
 export function processPath(name: ProcessName): string {

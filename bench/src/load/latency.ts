@@ -1,7 +1,7 @@
 import type { LatencyMs } from './load-job.ts'
 
 /** The points of the latency curve; the last is the slowest answer. */
-const CURVE_SHARES = [0, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999, 1]
+export const CURVE_SHARES = [0, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999, 1]
 
 /** Exact percentiles (nearest rank), in milliseconds with three decimals. NaN where nothing was answered. */
 export function toLatency(durationsMs: readonly number[]): LatencyMs {

@@ -1,9 +1,9 @@
 // The program with DBOS that changes accounts. Arguments: the folder of the packages of DBOS, the number of accounts. The URL
 // of the database for its records is in SYSTEM_DATABASE.
 import { fastify } from 'fastify'
+import { requireFrom } from '../peers/pinned-packages.ts'
 import { type Transfer, toAccount, toCents } from '../workflow/move.ts'
 import { CONNECTIONS_MAX } from '../workflow/open-pool.ts'
-import { requireFrom } from '../workflow/peers/install-packages.ts'
 import { toAnswer } from '../workflow/transfer-jobs.ts'
 import { announce } from './announce.ts'
 

@@ -1,9 +1,9 @@
 // The handler of Restate that changes accounts. Arguments: the folder of Restate's packages, the number of accounts.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
+import { requireFrom } from '../peers/pinned-packages.ts'
 import { MOVE_SQL, type Transfer, toAccount, toCents } from '../workflow/move.ts'
 import { openPool } from '../workflow/open-pool.ts'
-import { requireFrom } from '../workflow/peers/install-packages.ts'
 import { toAnswer } from '../workflow/transfer-jobs.ts'
 import { announce } from './announce.ts'
 

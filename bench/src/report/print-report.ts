@@ -3,6 +3,7 @@ import type { Row } from '../row.ts'
 import type { Spread } from '../spread.ts'
 import { listCautions, listPlainNotes } from './cautions.ts'
 import type { Report } from './report.ts'
+import { describeNoStore } from './store-facts.ts'
 import { alignedTable } from './table.ts'
 
 export function formatReport(report: Report): string {
@@ -12,19 +13,19 @@ export function formatReport(report: Report): string {
 }
 
 function headLines(report: Report): string[] {
-  const { scenario, store, settings, machine } = report
+  const { scenario, settings, machine } = report
   const { seconds, warmUpSeconds, connections, branches, rounds } = settings
   const { commit, node, cores, cpu, flushMs } = machine
   return [
     `${scenario}: ${connections} connections, ${branches} branches, ${rounds} rounds of ${warmUpSeconds} + ${seconds} s`,
     `commit ${commit}, Node ${node}, ${cores} cores (${cpu}), flush ${flushMs} ms`,
-    ...storeLines(store),
+    ...storeLines(report),
     ...listCautions(report).map((caution) => `CAUTION: ${caution}`),
   ]
 }
 
-function storeLines(store: Report['store']): string[] {
-  if (store === null) return ['nothing is stored']
+function storeLines({ store, hasStoreForEachRow }: Report): string[] {
+  if (store === null) return [describeNoStore(hasStoreForEachRow)]
   const { version, settings } = store.software
   const set = Object.entries(settings).map(([name, value]) => `${name}=${value}`)
   return [

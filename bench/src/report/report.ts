@@ -1,5 +1,5 @@
 import type { Ratio, Row } from '../row.ts'
-import type { Outcome } from '../scenario.ts'
+import type { Outcome, Table } from '../scenario.ts'
 import type { Settings } from '../settings.ts'
 import type { Machine } from './machine.ts'
 import type { StoreFacts } from './store-facts.ts'
@@ -7,10 +7,13 @@ import type { StoreFacts } from './store-facts.ts'
 export interface Report {
   readonly scenario: string
   readonly at: string
+  /** Null where nothing is stored, or where each row has a store of its own. */
   readonly store: StoreFacts | null
+  readonly hasStoreForEachRow?: true
   readonly settings: Settings
   readonly machine: Machine
   readonly rows: readonly Row[]
+  readonly table?: Table
   /** Medians. */
   readonly ratios: Readonly<Record<string, number>>
   readonly ratioSpreads: Readonly<Record<string, Omit<Ratio, 'name'>>>
@@ -19,14 +22,16 @@ export interface Report {
 }
 
 export function makeReport(scenario: string, settings: Settings, machine: Machine, outcome: Outcome): Report {
-  const { store = null, rows, ratios, counters, notes = [] } = outcome
+  const { store = null, hasStoreForEachRow, rows, table, ratios, counters, notes = [] } = outcome
   return {
     scenario,
     at: new Date().toISOString(),
     store,
+    ...(hasStoreForEachRow === undefined ? {} : { hasStoreForEachRow }),
     settings,
     machine,
     rows,
+    ...(table === undefined ? {} : { table }),
     ratios: Object.fromEntries(ratios.map(({ name, spread }) => [name, spread.median])),
     ratioSpreads: Object.fromEntries(ratios.map(({ name, ...ratio }) => [name, ratio])),
     counters,

@@ -1,4 +1,5 @@
 import { readCpuSeconds } from '../harness/cpu-time.ts'
+import { readTreePssBytes } from '../harness/memory.ts'
 import { copyMysqlRow } from './copy-mysql-row.ts'
 import { SqlLink } from './sql-link.ts'
 import type { Database, StoreHost, StoreSoftware } from './store-host.ts'
@@ -32,7 +33,9 @@ export async function mysqlHost({ url, pid, end }: SqlPlace): Promise<StoreHost>
       await link.run(`CREATE DATABASE ${name}`)
       return mysqlDatabase(link, toDatabaseUrl(url, name), name, pid !== undefined)
     },
-    ...(pid === undefined ? {} : { cpuSeconds: () => readCpuSeconds(pid()) }),
+    ...(pid === undefined
+      ? {}
+      : { cpuSeconds: () => readCpuSeconds(pid()), pssBytes: () => readTreePssBytes(pid()) }),
     close: async () => {
       try {
         for (const name of names) await link.run(`DROP DATABASE IF EXISTS ${name}`)

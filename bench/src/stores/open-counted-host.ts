@@ -1,8 +1,7 @@
-import { startPostgres } from '@counterstep/test-servers'
 import type { Harness } from '../harness/harness.ts'
 import { type CommitCounts, readCommits } from './commit-counter.ts'
 import { openOwnMysql } from './open-own-mysql.ts'
-import { postgresHost } from './postgres-host.ts'
+import { openOwnPostgresHost } from './open-own-postgres-host.ts'
 import { readRows } from './postgres-rows.ts'
 import { slowFlushes } from './slow-flush.ts'
 import type { StoreHost } from './store-host.ts'
@@ -33,10 +32,7 @@ export async function openCountedHost(harness: Harness, store: StoreName): Promi
 const WRITTEN = 'SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS next'
 
 async function openCountedPostgres(harness: Harness): Promise<CountedHost> {
-  const server = await startPostgres()
-  const { url } = server
-  const host = await postgresHost({ url, pid: () => server.pid(), end: () => server.stop() })
-  harness.atEnd(() => host.close())
+  const { host, url } = await openOwnPostgresHost(harness)
   return {
     host,
     async readCommits() {

@@ -1,4 +1,5 @@
 import { readTreeCpuSeconds } from '../harness/cpu-time.ts'
+import { readTreePssBytes } from '../harness/memory.ts'
 import { copyPostgresRow } from './copy-postgres-row.ts'
 import { readRows, toPostgresDatabase } from './postgres-rows.ts'
 import type { StoreHost, StoreSoftware } from './store-host.ts'
@@ -39,7 +40,9 @@ export async function postgresHost({ url, pid, end }: PostgresPlace): Promise<St
         copyFinished: (copies, onCopied) => copyPostgresRow(database, copies, onCopied),
       }
     },
-    ...(pid === undefined ? {} : { cpuSeconds: () => readTreeCpuSeconds(pid()) }),
+    ...(pid === undefined
+      ? {}
+      : { cpuSeconds: () => readTreeCpuSeconds(pid()), pssBytes: () => readTreePssBytes(pid()) }),
     close: async () => {
       try {
         for (const name of names) await readRows(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)

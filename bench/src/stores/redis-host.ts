@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis'
 import { readCpuSeconds } from '../harness/cpu-time.ts'
+import { readTreePssBytes } from '../harness/memory.ts'
 import { copyRedisRow } from './copy-redis-row.ts'
 import type { StoreHost, StoreSoftware } from './store-host.ts'
 
@@ -31,7 +32,9 @@ export async function redisHost({ url, pid, end }: RedisPlace): Promise<StoreHos
         },
       }
     },
-    ...(pid === undefined ? {} : { cpuSeconds: () => readCpuSeconds(pid()) }),
+    ...(pid === undefined
+      ? {}
+      : { cpuSeconds: () => readCpuSeconds(pid()), pssBytes: () => readTreePssBytes(pid()) }),
     close: async () => {
       try {
         for (const number of taken) {

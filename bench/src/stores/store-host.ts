@@ -9,6 +9,8 @@ export interface StoreHost {
   newDatabase(): Promise<Database>
   /** CPU time of the database's own process, where there is one and it runs here for this run alone. */
   cpuSeconds?(): number | undefined
+  /** Memory of the same. */
+  pssBytes?(): number | undefined
   close(): Promise<void>
 }
 

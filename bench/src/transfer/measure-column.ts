@@ -75,9 +75,9 @@ function listWorkers(
 
 function cpuFigures(
   workers: readonly Worker[],
-  { cpuSeconds, answers: all, answersByWrk = 0 }: Measurement,
+  { cpuSeconds, answers: all, answersWithoutCpu = 0 }: Measurement,
 ): Figures {
-  const answers = all - answersByWrk
+  const answers = all - answersWithoutCpu
   return Object.fromEntries(
     workers.flatMap(({ name }, index) => {
       const seconds = cpuSeconds[index]

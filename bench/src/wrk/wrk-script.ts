@@ -1,3 +1,4 @@
+import { CURVE_SHARES } from '../load/latency.ts'
 import type { LoadJob, TimedLength } from '../load/load-job.ts'
 
 /**
@@ -58,8 +59,10 @@ end
 
 function request()
   if unique == nil then return same end
+  -- wrk looks at one request, which it does not send. That one gets the number 0.
+  local number = request_count
   request_count = request_count + 1
-  return wrk.format(nil, nil, nil, replaced(unique .. ${luaText(`-${run}-`)} .. request_count))
+  return wrk.format(nil, nil, nil, replaced(unique .. ${luaText(`-${run}-`)} .. number))
 end
 
 -- Called after each answer.
@@ -72,10 +75,17 @@ function delay()
   return 0
 end
 
-function done(summary)
+function done(summary, latency)
   local errors = summary.errors
-  io.write(string.format('{"answers":%d,"measured":%d,"faults":{"connect":%d,"read":%d,"write":%d,"status":%d,"timeout":%d}}\\n',
-    summary.requests, thread_of_all:get("measured"), errors.connect, errors.read, errors.write, errors.status, errors.timeout))
+  local points = {}
+  for _, share in ipairs({ ${CURVE_SHARES.join(', ')} }) do
+    local us = latency.max
+    if share < 1 then us = latency:percentile(share * 100) end
+    points[#points + 1] = string.format("[%s,%d]", share, us)
+  end
+  io.write(string.format('{"answers":%d,"measured":%d,"faults":{"connect":%d,"read":%d,"write":%d,"status":%d,"timeout":%d},"latency":[%s]}\\n',
+    summary.requests, thread_of_all:get("measured"), errors.connect, errors.read, errors.write, errors.status, errors.timeout,
+    table.concat(points, ",")))
 end
 `
 }

@@ -37,7 +37,7 @@ function describeWrk(path: string): void {
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'bench-wrk-'))
-    wrk = new Wrk(path, folder)
+    wrk = new Wrk(path, { folder })
     bodies.clear()
     answered = 0
     status = 200
@@ -63,11 +63,17 @@ function describeWrk(path: string): void {
     expect(answered).toBeGreaterThan(3)
     expect(result?.answers).toBe(answered)
     expect(result?.answersPerSecond).toBeGreaterThan(0)
+    const { p50 = 0, p99 = 0, max = 0 } = result?.latencyMs ?? {}
+    expect(p50).toBeGreaterThan(0)
+    expect(p99).toBeGreaterThanOrEqual(p50)
+    expect(max).toBeGreaterThanOrEqual(p99)
   })
 
   it('The program wrk gives each request its own text where that is asked for', async () => {
-    await wrk.run(makeJob('a]]b'))
+    const result = await wrk.run(makeJob('a]]b'))
     expect(bodies.size).toBe(answered)
+    for (const request of [1, answered])
+      expect([...bodies].join('\n')).toContain(JSON.stringify(result?.toUnique(request)).slice(0, -1))
     for (const body of bodies) expect(body).toMatch(/"gid":"(a\]\]b-wrk1-\d+)\\.*"again":"\1\\/)
   })
 

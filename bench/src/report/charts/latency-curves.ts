@@ -8,13 +8,13 @@ import { axes, PLOT_HEIGHT, PLOT_X, PLOT_Y, toTicks } from './axes.ts'
 import { colour, figure } from './figure.ts'
 
 /** More curves than colours cannot be told apart. */
-const CURVES_MAX = 8
+export const CURVES_MAX = 8
 /** The slowest of all answers gets a place of its own, to the right of 99.9 %. */
 const NINES_MAX = 3.4
 const SHARE_TICKS = [0, 0.5, 0.9, 0.99, 0.999]
 
 /** How long the fastest, the middle and the slowest answers took; each further nine has as much room as the one before. */
-export function latencyCurves(rows: readonly Row[]): Markup | undefined {
+export function latencyCurves(rows: readonly Row[], group = ''): Markup | undefined {
   const curves = rows.flatMap(({ name, latencyCurve = [] }) => {
     const points = latencyCurve.filter(({ ms }) => ms > 0)
     return points.length < 2 ? [] : [{ name, points }]
@@ -35,7 +35,7 @@ export function latencyCurves(rows: readonly Row[]): Markup | undefined {
   })
   const parts = [axes([...shares, { at: along(1), label: 'max' }], toTicks(y), '% of the answers'), ...lines]
   return figure(
-    'Latency, ms',
+    group === '' ? 'Latency, ms' : `Latency, ms, ${group}`,
     curves.map(({ name }) => name),
     picture('Latency by percentile, in milliseconds', PLOT_HEIGHT, parts),
     'So many of all answers came within this time. Both axes are logarithmic: each further nine has as much room. Median over the rounds.',

@@ -10,8 +10,8 @@ const BAR_HEIGHT = 8
 const RIGHT = 70
 const AXIS_HEIGHT = 22
 
-/** Each row's median, and a dot for each round. */
-export function rateDots(rows: readonly Row[]): Markup | undefined {
+/** Each row's median, and a dot for each round. The title names the group. */
+export function rateDots(rows: readonly Row[], group = ''): Markup | undefined {
   if (rows.length === 0) return undefined
   const scale = linearScale(Math.max(...rows.map(({ perSecond }) => perSecond.max)), {
     from: 0,
@@ -26,7 +26,7 @@ export function rateDots(rows: readonly Row[]): Markup | undefined {
     ]}`
   })
   return figure(
-    'Per second',
+    group === '' ? 'Per second' : `Per second, ${group}`,
     [],
     picture('Per second, row by row', height + AXIS_HEIGHT, [
       ...grid,

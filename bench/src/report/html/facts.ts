@@ -1,4 +1,5 @@
 import type { Report } from '../report.ts'
+import { describeNoStore } from '../store-facts.ts'
 import { html, type Markup } from './markup.ts'
 
 /** Longer ones get a line of their own. */
@@ -7,7 +8,8 @@ const LINE_LENGTH_MAX = 36
 export type Fact = readonly [name: string, value: string | number]
 
 /** Lists where, on what and with which settings the figures were measured: without that they are worth nothing. */
-export function renderFacts({ at, store, settings, machine }: Report): Markup {
+export function renderFacts(report: Report): Markup {
+  const { at, settings, machine } = report
   const { commit, node, cores, cpu, memoryGib, flushMs, loadPerCore } = machine
   return factList([
     ['measured', `${at.slice(0, 16).replace('T', ' ')} UTC`],
@@ -16,7 +18,7 @@ export function renderFacts({ at, store, settings, machine }: Report): Markup {
     ['machine', `${cores} cores, ${cpu}, ${memoryGib} GiB`],
     ['a flush', `${flushMs} ms, median`],
     ['load before', `${loadPerCore} a core`],
-    ...storeFacts(store),
+    ...storeFacts(report),
     ['run with', describeSettings(settings)],
   ])
 }
@@ -28,8 +30,8 @@ export function factList(facts: readonly Fact[]): Markup {
   )}</dl>`
 }
 
-function storeFacts(store: Report['store']): readonly Fact[] {
-  if (store === null) return [['store', 'nothing is stored']]
+function storeFacts({ store, hasStoreForEachRow }: Report): readonly Fact[] {
+  if (store === null) return [['store', describeNoStore(hasStoreForEachRow)]]
   const { name, durabilityClass, failover, software } = store
   return [
     ['store', `${name}, on ${software.version}`],

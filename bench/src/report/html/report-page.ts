@@ -1,4 +1,5 @@
 import type { Report } from '../report.ts'
+import { describeNoStore } from '../store-facts.ts'
 import { html } from './markup.ts'
 import { page } from './page.ts'
 import { reportSection } from './report-section.ts'
@@ -14,9 +15,10 @@ export function toTitle({ scenario, store }: Report): string {
   return store === null ? scenario : `${scenario}, ${store.name}`
 }
 
-export function toLead({ settings, store }: Report): string {
+export function toLead({ settings, store, hasStoreForEachRow }: Report): string {
   const { connections, rounds, warmUpSeconds, seconds } = settings
-  const durability = store === null ? 'nothing stored' : `durability class ${store.durabilityClass}`
+  const durability =
+    store === null ? describeNoStore(hasStoreForEachRow) : `durability class ${store.durabilityClass}`
   return `${counted(connections, 'connection')}, ${counted(rounds, 'round')} of ${warmUpSeconds} + ${seconds} s a row, ${durability}`
 }
 

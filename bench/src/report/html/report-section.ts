@@ -1,6 +1,7 @@
 import { aimWords, findAim } from '../../aims/find-aim.ts'
+import type { Row } from '../../row.ts'
 import { listCautions, listPlainNotes } from '../cautions.ts'
-import { latencyCurves } from '../charts/latency-curves.ts'
+import { CURVES_MAX, latencyCurves } from '../charts/latency-curves.ts'
 import { rateDots } from '../charts/rate-dots.ts'
 import { ratioBars } from '../charts/ratio-bars.ts'
 import { groupSeries, type SeriesGroup } from '../charts/series.ts'
@@ -33,11 +34,30 @@ function renderCharts(report: Report): readonly Markup[] {
   const single = report.rows.filter((row) => !inSeries.has(row))
   const charts = [
     ratioBars(toRatioBars(report)),
-    rateDots(single),
-    latencyCurves(single),
+    ...groupRows(single).flatMap(([group, rows]) => [
+      rateDots(rows, group),
+      ...(group === '' ? [rows] : splitForCurves(rows)).map((part) => latencyCurves(part, group)),
+    ]),
     ...groups.flatMap((group: SeriesGroup) => [rateLines(group), latencyLines(group)]),
   ]
   return charts.filter((chart) => chart instanceof Markup)
+}
+
+/** Rows without a group are one whose name is empty. */
+function groupRows(rows: readonly Row[]): readonly (readonly [group: string, rows: readonly Row[]])[] {
+  const groups = new Map<string, Row[]>([['', []]])
+  for (const row of rows) {
+    const { group = '' } = row
+    groups.set(group, [...(groups.get(group) ?? []), row])
+  }
+  return [...groups]
+}
+
+/** Splits the many rows of a group into parts of nearly the same length, with no more curves than can be told apart. */
+function splitForCurves(rows: readonly Row[]): readonly (readonly Row[])[] {
+  const parts = Math.ceil(rows.length / CURVES_MAX)
+  const length = Math.ceil(rows.length / parts)
+  return Array.from({ length: parts }, (_, part) => rows.slice(part * length, (part + 1) * length))
 }
 
 function ratioTable(report: Report): Markup | '' {

@@ -7,6 +7,6 @@ import type { Measurement, Worker } from '../../rounds.ts'
 export function withStoreCpu(measured: Measurement, workers: readonly Worker[]): Measurement {
   const seconds = measured.cpuSeconds[workers.findIndex(({ name }) => name === 'database')]
   if (seconds === undefined) return measured
-  const answers = measured.answers - (measured.answersByWrk ?? 0)
+  const answers = measured.answers - (measured.answersWithoutCpu ?? 0)
   return { ...measured, figures: { ...measured.figures, 'store CPU µs': (seconds / answers) * 1e6 } }
 }

@@ -8,7 +8,7 @@ const NAME = 'dbos'
 
 export const dbos: Peer = {
   name: NAME,
-  packages: { '@dbos-inc/dbos-sdk': '4.24.16', '@dbos-inc/postgres-datasource': '4.24.16' },
+  packages: 'dbos-datasource',
   note: 'a library in the program that the callers ask, so there is no server and no call; its records are in the same PostgreSQL, in a database of their own. A step is a transaction of its datasource, which commits the effect with a record of it, as the barrier does',
   async open({ harness, settings }, postgres, folder) {
     const url = await postgres.newDatabase(NAME)

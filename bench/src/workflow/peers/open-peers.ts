@@ -1,7 +1,7 @@
+import { installPinned, type PinnedPlaces, pinnedPlaces } from '../../peers/pinned-packages.ts'
 import type { ScenarioContext } from '../../scenario.ts'
 import type { OwnPostgres } from '../own-postgres.ts'
 import type { TransferRow } from '../transfer-row.ts'
-import { installPackages } from './install-packages.ts'
 import type { Peer } from './peer.ts'
 
 export interface Peers {
@@ -14,16 +14,16 @@ export async function openPeers(
   context: ScenarioContext,
   postgres: OwnPostgres,
   peers: readonly Peer[],
+  places: PinnedPlaces = pinnedPlaces(context.harness),
 ): Promise<Peers> {
   const rows: TransferRow[] = []
   const notes: string[] = []
   for (const { name, packages, note, open } of peers) {
-    const versions = Object.entries(packages).map(([each, version]) => `${each}@${version}`)
-    context.progress.show(`installing ${versions.join(' ')}`)
+    context.progress.show(`installing ${name}, unless it is there`)
     try {
-      const folder = await installPackages(context.harness, name, versions)
+      const { folder, versions } = await installPinned(packages, places)
       rows.push(await open(context, postgres, folder))
-      notes.push(`${name} (${versions.join(', ')}): ${note}`)
+      notes.push(`${name} (${versions}): ${note}`)
     } catch (error: unknown) {
       notes.push(`${name} is skipped: ${error instanceof Error ? error.message : String(error)}`)
     }

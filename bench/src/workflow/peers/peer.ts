@@ -5,8 +5,8 @@ import type { TransferRow } from '../transfer-row.ts'
 /** Another system that runs functions of several steps. */
 export interface Peer {
   readonly name: string
-  /** Its packages with their exact versions. */
-  readonly packages: Readonly<Record<string, string>>
+  /** The folder of `bench/peers` that fixes its packages. */
+  readonly packages: string
   /** Says in what its terms differ from ours. */
   readonly note: string
   /** The packages lie in the `node_modules` of the folder. */

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { exclusively, readEnvironment } from '@counterstep/test-servers'
+import type { Harness } from '../../../harness/harness.ts'
 import { REPOSITORY } from '../../../harness/paths.ts'
 
 /** The version that `dtm-module/go.mod` requires. */
@@ -19,14 +20,16 @@ export interface DtmBuild {
   readonly go: string
   /** The folder that keeps what was built from one run to the next. */
   readonly keptIn: string
+  /** Ends a build before its time. */
+  readonly ending?: AbortSignal
 }
 
-export function defaultDtmBuild(): DtmBuild {
-  return { go: 'go', keptIn: join(readEnvironment().cacheFolder, 'dtm') }
+export function defaultDtmBuild({ ending }: Pick<Harness, 'ending'>): DtmBuild {
+  return { go: 'go', keptIn: join(readEnvironment().cacheFolder, 'dtm'), ending }
 }
 
 /** Returns DTM's program, built now or before. Throws an Error with the reason if it cannot be built. */
-export async function buildDtm({ go, keptIn }: DtmBuild): Promise<string> {
+export async function buildDtm({ go, keptIn, ending }: DtmBuild): Promise<string> {
   const program = join(keptIn, `dtm-${DTM_VERSION}-${process.platform}-${process.arch}`)
   return await exclusively(`build ${program}`, async () => {
     if (existsSync(program)) return program
@@ -38,6 +41,7 @@ export async function buildDtm({ go, keptIn }: DtmBuild): Promise<string> {
         cwd: MODULE_FOLDER,
         timeout: BUILD_MS_MAX,
         env: { ...process.env, GOTOOLCHAIN: 'local' },
+        ...(ending === undefined ? {} : { signal: ending }),
       })
     } catch (error: unknown) {
       throw new Error(`Go does not build ${MODULE}@v${DTM_VERSION}: ${toReason(error)}`, { cause: error })

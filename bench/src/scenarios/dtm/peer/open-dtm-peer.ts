@@ -17,7 +17,7 @@ export interface DtmPeer {
 /** Builds and starts DTM itself on a private store. If it cannot be had, it is left out, and a note tells why. */
 export async function openDtmPeer(
   context: ScenarioContext,
-  build: DtmBuild = defaultDtmBuild(),
+  build: DtmBuild = defaultDtmBuild(context.harness),
 ): Promise<DtmPeer> {
   const { harness, settings, progress } = context
   try {

@@ -5,6 +5,7 @@ import { until } from '@counterstep/test-servers/until'
 import { readCpuSeconds } from '../../../harness/cpu-time.ts'
 import { databaseWorker } from '../../../harness/database-worker.ts'
 import type { Harness } from '../../../harness/harness.ts'
+import { readTreePssBytes } from '../../../harness/memory.ts'
 import { speaksDtm } from '../dtm-job.ts'
 import type { DtmServer } from '../dtm-row.ts'
 import type { DtmStore } from './open-dtm-store.ts'
@@ -18,9 +19,14 @@ export interface StartedDtm extends Omit<Required<DtmServer>, 'name'> {
   readonly settings: Readonly<Record<string, unknown>>
 }
 
-/** Starts DTM on free ports. It does not outlive the harness. */
-export async function startDtm(harness: Harness, program: string, store: DtmStore): Promise<StartedDtm> {
-  const folder = join(harness.folder, 'dtm')
+/** Starts DTM on free ports, in a folder of that name. It does not outlive the harness. */
+export async function startDtm(
+  harness: Harness,
+  program: string,
+  store: DtmStore,
+  name = 'dtm',
+): Promise<StartedDtm> {
+  const folder = join(harness.folder, name)
   mkdirSync(folder)
   const [http, grpc, jsonRpc] = [await freePort(), await freePort(), await freePort()]
   const config = join(folder, 'conf.yml')
@@ -36,7 +42,9 @@ export async function startDtm(harness: Harness, program: string, store: DtmStor
     }),
   )
   const log = join(folder, 'log')
-  const kept = await startKept(program, ['-c', config], log)
+  // Its own store is a file of the folder in which it runs.
+  const inFolder = ['-c', 'cd "$0" && exec "$@"', folder]
+  const kept = await startKept('/bin/sh', [...inFolder, program, '-c', config], log)
   harness.atEnd(async () => {
     if (kept.hasEnded()) return
     await kept.signal('SIGTERM')
@@ -51,7 +59,10 @@ export async function startDtm(harness: Harness, program: string, store: DtmStor
   return {
     url,
     grpcAddress: `127.0.0.1:${grpc}`,
-    workers: [{ name: 'dtm', cpuSeconds: () => readCpuSeconds(kept.pid) }, ...databaseWorker(store.host)],
+    workers: [
+      { name: 'dtm', cpuSeconds: () => readCpuSeconds(kept.pid), pssBytes: () => readTreePssBytes(kept.pid) },
+      ...(store.host === undefined ? [] : databaseWorker(store.host)),
+    ],
     settings: readLoggedSettings(readFileSync(log, 'utf8')),
   }
 }
