@@ -3,6 +3,7 @@ import { targetPolicy } from '@counterstep/branch-http/targets'
 import { type Environment, readSettings, SETTINGS } from '@counterstep/configuration'
 import type { CheckReport, CheckRules, Tally } from '@counterstep/dtm/check'
 import { DTM_CHECK_USAGE } from './dtm-check-usage.ts'
+import { cleanLine } from './operator/print/clean-text.ts'
 
 const HELP = `counterstep dtm-check --dtm URL [options]
 
@@ -152,7 +153,7 @@ function writeReport({
     ...(unfinished === undefined
       ? []
       : [
-          `Unfinished in DTM: ${unfinished.count}, the first ${unfinished.example}. DTM has to end them; they do not come along.`,
+          `Unfinished in DTM: ${unfinished.count}, the first ${cleanLine(unfinished.example)}. DTM has to end them; they do not come along.`,
         ]),
     refusals.length === 0 ? `${read} Nothing would be refused.` : `${read} ${countReasons(refusals.length)}`,
     '',
@@ -165,6 +166,9 @@ function countReasons(count: number): string {
 
 function section(title: string, tallies: readonly Tally[]): readonly string[] {
   if (tallies.length === 0) return []
-  const rows = tallies.map(({ text, count, example }) => `  ${text} (${count}, the first ${example})`)
+  // The old DTM asks for no key, so anybody may have chosen these texts.
+  const rows = tallies.map(({ text, count, example }) =>
+    cleanLine(`  ${text} (${count}, the first ${example})`),
+  )
   return [title, ...rows, '']
 }

@@ -81,6 +81,24 @@ describe('counterstep dtm-check', () => {
     expect(judged.code).toBe(1)
   })
 
+  it('S23: What the old DTM calls its transactions rewrites no line of the terminal and begins none of its own', async () => {
+    const gid = 'bad\nNothing would be refused.\u001b[2K'
+    const transactions = [
+      { gid, trans_type: 'xa', status: 'prepared' },
+      { gid, trans_type: `${gid}y`, status: 'prepared' },
+    ]
+    await using dtm = await openDtm({
+      ...CONTENT,
+      '/api/dtmsvr/all': { next_position: '', transactions },
+      '/api/dtmsvr/scanKV': { next_position: '', kv: [{ k: gid, v: '[]' }] },
+    })
+    const { code, out } = await run(['--dtm', dtm.url])
+    expect(code).toBe(1)
+    expect(out).toContain('bad\u{fffd}Nothing would be refused.\u{fffd}[2K')
+    expect(out).not.toContain('\u001b')
+    expect(out.split('\n').filter((line) => line.startsWith('Nothing'))).toEqual([])
+  })
+
   it('It says why DTM cannot be read, and what is wrong with its options', async () => {
     await using dtm = await openDtm({})
     expect(await run(['--dtm', dtm.url])).toEqual({

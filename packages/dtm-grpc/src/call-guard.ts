@@ -17,6 +17,7 @@ export interface Admitted {
 /** Calls of one connection that were refused may go on sending. It ends after this time if it has shown no good key. */
 const STRANGER_MS_MAX = 1_000
 
+const ENDED = buildStatus(CODES.UNAVAILABLE, 'the connection has ended')
 const NO_CALL = buildStatus(CODES.UNAVAILABLE, 'no such call')
 
 /** Lets a call's message be received only once the head of the call has passed the gate. */
@@ -107,15 +108,21 @@ export class CallGuard {
     if (socket === undefined || access === undefined) return NO_CALL
     const head = readHead(metadata, call.getHost(), socket.remoteAddress)
     const verdict = this.#findGuard(access)(head)
+    if (
+      (verdict instanceof Error || access.access === 'open') &&
+      !this.#connections.countStrangerCall(socket)
+    )
+      return ENDED
     if (verdict instanceof Error) {
       setTimeout(() => this.#connections.endStranger(socket), STRANGER_MS_MAX).unref()
       return toErrorStatus(verdict, () => undefined)
     }
+    if (verdict === undefined && access.access !== 'open') this.#connections.acquaint(socket)
     const caller =
       verdict === undefined
         ? (head.socket.remoteAddress ?? '')
         : this.#connections.trust(socket, verdict, this.#gate)
-    if (caller === undefined) return buildStatus(CODES.UNAVAILABLE, 'the connection has ended')
+    if (caller === undefined) return ENDED
     this.#admitted.set(metadata, { head, caller })
     return undefined
   }

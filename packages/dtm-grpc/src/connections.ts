@@ -1,11 +1,13 @@
 import type { Socket } from 'node:net'
 import type { ConnectionBounds, Gate } from '@counterstep/access'
+import { Strangers } from './strangers.ts'
 
 /** Finds the connection of a call, which the library names by its address and port alone. */
 export class Connections {
   readonly #bounds: ConnectionBounds
   readonly #sockets = new Map<string, Socket>()
   readonly #trusted = new WeakSet<Socket>()
+  readonly #strangers = new Strangers()
 
   constructor(bounds: ConnectionBounds) {
     this.#bounds = bounds
@@ -23,8 +25,10 @@ export class Connections {
     this.#sockets.set(name, socket)
     socket.once('close', () => {
       if (this.#sockets.get(name) === socket) this.#sockets.delete(name)
+      this.#strangers.remove(socket)
     })
     this.#bounds.countConnection(socket)
+    this.#strangers.add(socket, remoteAddress)
     return !socket.destroyed
   }
 
@@ -35,8 +39,19 @@ export class Connections {
   /** Records that a call has passed the gate. Returns the name of its caller, or undefined if the connection had to end. */
   trust(socket: Socket, caller: string, gate: Gate): string | undefined {
     const name = this.#bounds.trustConnection(socket, caller, gate)
-    if (name !== undefined) this.#trusted.add(socket)
+    if (name !== undefined) this.acquaint(socket)
     return name
+  }
+
+  /** Records that a call of the connection may be made, which is no call that anyone may make. */
+  acquaint(socket: Socket): void {
+    this.#trusted.add(socket)
+    this.#strangers.remove(socket)
+  }
+
+  /** Counts a call that has shown no good key. Returns false if the connection had to end. */
+  countStrangerCall(socket: Socket): boolean {
+    return this.#strangers.countCall(socket)
   }
 
   /** Ends a connection over which no call has passed the gate. */

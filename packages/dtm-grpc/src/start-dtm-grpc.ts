@@ -11,6 +11,7 @@ import { Health } from './health.ts'
 import { listen } from './listen.ts'
 import { type Libraries, loadLibraries } from './load-libraries.ts'
 import { Reflection } from './reflection.ts'
+import { StartTurns } from './start-turns.ts'
 
 export interface DtmGrpcDeps {
   readonly host: string
@@ -81,9 +82,10 @@ export async function startDtmGrpc(deps: DtmGrpcDeps): Promise<DtmGrpcServer> {
           { cert_chain: Buffer.from(tls.cert), private_key: Buffer.from(tls.key) },
         ]),
   )
+  const turns = new StartTurns((socket) => injector.injectConnection(socket))
   const servers = await listen(deps.host, deps.port, (socket) => {
     socket.on('error', () => socket.destroy())
-    if (connections.add(socket)) injector.injectConnection(socket)
+    if (connections.add(socket)) turns.add(socket)
   })
   return {
     url: `${tls === undefined ? 'grpc' : 'grpcs'}://${readAddress(servers)}`,

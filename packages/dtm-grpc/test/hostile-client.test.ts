@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { WATCHERS_PER_ADDRESS_MAX, WATCHERS_PER_CONNECTION_MAX } from '../src/health.ts'
 import { SMALL_MESSAGE_BYTES } from '../src/method-access.ts'
 import { KEYED_BOUNDS } from '../src/receive-turns.ts'
+import { CALLS_PER_SECOND_MAX, STRANGERS_MAX } from '../src/strangers.ts'
 import { type GrpcFixture, openGrpcFixture } from './support/grpc-fixture.ts'
 
 const PREFACE = Buffer.concat([
@@ -239,14 +240,14 @@ describe('a hostile client', () => {
     const sessions = Array.from({ length: 8 }, () => openSession(fixture))
     await Promise.all(sessions.map((session) => once(session, 'remoteSettings')))
     const calls = sessions.flatMap((session) =>
-      Array.from({ length: 100 }, () => openCall(session, Buffer.alloc(3), HEALTH_PATH)),
+      Array.from({ length: CALLS_PER_SECOND_MAX }, () => openCall(session, Buffer.alloc(3), HEALTH_PATH)),
     )
     // The server has seen most of them once the first one has lost its turn to another.
     expect(await calls[0]?.status).toBe('4')
     const startedAt = performance.now()
     await expectServes(fixture)
     expect(await fixture.client.call('Check', { service: '' })).toMatchObject({ code: 0 })
-    // A call that waited for a turn would wait for 250 ms at least, and each of the 800 calls would be before it.
+    // A call that waited for a turn would wait for 250 ms at least, and each of the 128 calls would be before it.
     expect(performance.now() - startedAt).toBeLessThan(2_000)
     expect(new Set(await Promise.all(calls.map(({ status }) => status)))).toEqual(new Set(['4']))
   })
@@ -308,8 +309,38 @@ describe('a hostile client', () => {
     const keys = { find: () => undefined } as never
     await using fixture = await openGrpcFixture({ gate: { keys } })
     const session = openSession(fixture)
-    const calls = Array.from({ length: 50 }, () => openCall(session, Buffer.alloc(3)))
-    expect(new Set(await Promise.all(calls.map(({ status }) => status)))).toEqual(new Set(['16', '8']))
+    const calls = Array.from({ length: CALLS_PER_SECOND_MAX }, () => openCall(session, Buffer.alloc(3)))
+    for (const status of await Promise.all(calls.map((call) => call.status)))
+      expect(['16', '8']).toContain(status)
     await once(session, 'close')
+  })
+
+  for (const path of [HEALTH_PATH, REFLECTION_PATH, undefined]) {
+    it(`A burst of calls without a key ends its connection, and others are served: ${path ?? 'Submit'}`, async () => {
+      const keys = { find: () => undefined } as never
+      await using fixture = await openGrpcFixture({ gate: { keys } })
+      const session = openSession(fixture)
+      await once(session, 'remoteSettings')
+      const calls = Array.from({ length: 90 }, () => openCall(session, toMessage(Buffer.alloc(0)), path))
+      await once(session, 'close')
+      expect(await Promise.all(calls.map(({ status }) => status))).toContain(undefined)
+      expect(await fixture.client.call('Check', { service: '' })).toMatchObject({ code: 0 })
+    })
+  }
+
+  it('Connections without a key are few, and the oldest of them gives its place to a new one', async () => {
+    await using fixture = await openGrpcFixture()
+    const trusted = openSession(fixture)
+    await once(trusted, 'remoteSettings')
+    expect(await openCall(trusted, toMessage(Buffer.alloc(0))).status).not.toBe('16')
+    const sessions: ClientHttp2Session[] = []
+    for (let n = 0; n < STRANGERS_MAX + 2; n++) {
+      const session = openSession(fixture)
+      sessions.push(session)
+      await once(session, 'remoteSettings')
+    }
+    await expect.poll(() => sessions.map(({ closed }) => closed).indexOf(false)).toBe(2)
+    expect(trusted.closed).toBe(false)
+    await expectServes(fixture)
   })
 })

@@ -1,0 +1,69 @@
+import type { Socket } from 'node:net'
+
+/** So many connections may be open without a good key. They are those of health checks, and those whose first call is on its way. */
+export const STRANGERS_MAX = 64
+/** Such a connection may begin so many calls at once, and as many in each second. */
+export const CALLS_PER_SECOND_MAX = 16
+const SECOND_MS = 1_000
+
+interface Stranger {
+  readonly address: string
+  /** The calls that it may begin now. */
+  calls: number
+  countedAt: number
+}
+
+/**
+ * Bounds what callers without a key cost. A call over HTTP/2 takes the event loop for a tenth of a millisecond before anything can be
+ * refused, and one read of a connection may bring a hundred of them.
+ */
+export class Strangers {
+  /** The oldest comes first. */
+  readonly #strangers = new Map<Socket, Stranger>()
+  readonly #now: () => number
+
+  constructor(now = () => performance.now()) {
+    this.#now = now
+  }
+
+  get size(): number {
+    return this.#strangers.size
+  }
+
+  /** Counts a new connection. If there are too many, the oldest of the address that has the most is ended. */
+  add(socket: Socket, address: string): void {
+    this.#strangers.set(socket, { address, calls: CALLS_PER_SECOND_MAX, countedAt: this.#now() })
+    if (this.#strangers.size > STRANGERS_MAX) this.#endOne()
+  }
+
+  /** A call of the connection has shown a good key, or it has ended. */
+  remove(socket: Socket): void {
+    this.#strangers.delete(socket)
+  }
+
+  /** Counts a call that has shown no good key. Ends the connection, and returns false, if these are too many. */
+  countCall(socket: Socket): boolean {
+    const stranger = this.#strangers.get(socket)
+    if (stranger === undefined) return !socket.destroyed
+    const now = this.#now()
+    const earned = ((now - stranger.countedAt) * CALLS_PER_SECOND_MAX) / SECOND_MS
+    stranger.calls = Math.min(CALLS_PER_SECOND_MAX, stranger.calls + earned) - 1
+    stranger.countedAt = now
+    if (stranger.calls >= 0) return true
+    this.#end(socket)
+    return false
+  }
+
+  #endOne(): void {
+    const counts = new Map<string, number>()
+    for (const { address } of this.#strangers.values()) counts.set(address, (counts.get(address) ?? 0) + 1)
+    const most = Math.max(...counts.values())
+    const oldest = [...this.#strangers].find(([, { address }]) => counts.get(address) === most)
+    if (oldest !== undefined) this.#end(oldest[0])
+  }
+
+  #end(socket: Socket): void {
+    this.#strangers.delete(socket)
+    socket.destroy()
+  }
+}
