@@ -289,6 +289,29 @@ describe('branches that are functions of this process', () => {
     expect(await other).toMatchObject({ status: 'succeeded' })
   })
 
+  it('A function that goes on after its deadline keeps its place, so that calls made again pile up no others', async () => {
+    const ends: (() => void)[] = []
+    let isDeaf = true
+    const deaf: InProcessBranch = async () => {
+      if (isDeaf)
+        await new Promise<void>((resolve) => {
+          ends.push(resolve)
+        })
+      return { answer: { statusCode: 200 } }
+    }
+    await using counterstep = await own({ '/deaf': deaf }, { calls: { connectionsPerOriginMax: 1 } })
+    const branches = [{ action: 'shop:/deaf', timeoutMs: 50 }]
+    const { gid } = await counterstep.submit({ ...quickly, branches })
+    const look = async () => await counterstep.get(gid)
+    await expect
+      .poll(async () => (await look())?.branches[0]?.ops[0]?.attempts ?? 0, { timeout: 5_000 })
+      .toBeGreaterThan(3)
+    expect(ends).toHaveLength(1)
+    isDeaf = false
+    ends[0]?.()
+    await expect.poll(async () => (await look())?.status, { timeout: 5_000 }).toBe('succeeded')
+  })
+
   it('A workflow has its handler, its steps and its calls in this process', async () => {
     const database = new DatabaseSync(join(folder, 'shop.db'))
     database.exec('CREATE TABLE sold (item TEXT NOT NULL)')

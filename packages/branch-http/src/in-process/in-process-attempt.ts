@@ -28,8 +28,14 @@ function runHere(run: () => void): void {
 }
 
 /**
- * Holds one call of a function that is under way. It is answered once, by the first of deadline, answer, error and close, and gives its
- * place back then: what a function still does after that cannot be ended.
+ * A function that goes on after its deadline keeps its place for this long, since nothing can end it: without that, calls that are
+ * made again and again would pile up functions without a bound.
+ */
+const LATE_MS_MAX = 60_000
+
+/**
+ * Holds one call of a function that is under way. It is answered once, by the first of deadline, answer, error and close. It gives its
+ * place back when the function has ended.
  */
 export class InProcessAttempt implements OriginAttempt<InProcessAttempt> {
   deadlineAt = 0
@@ -47,6 +53,7 @@ export class InProcessAttempt implements OriginAttempt<InProcessAttempt> {
   readonly #controller = new AbortController()
   #host: AttemptHost<InProcessAttempt> | undefined = undefined
   #onEnded: (() => void) | undefined = undefined
+  #hasEnded = false
 
   constructor(
     call: BranchCall,
@@ -78,17 +85,19 @@ export class InProcessAttempt implements OriginAttempt<InProcessAttempt> {
     }
   }
 
-  /** Calls the function. `onEnded` is told when the call has its answer. */
+  /** Calls the function. `onEnded` is told when its place is free. */
   run(given: InProcessCall, onEnded: () => void): void {
     this.#onEnded = onEnded
     invoke(this.#target.branch, given).then(
       (answered) => {
         const { answer, error } = readAnswer(this.#call, answered)
         this.#settle(answer)
+        this.#end()
         if (error !== undefined) this.#options.onError(error, this.#call)
       },
       (error: unknown) => {
         this.#settle(THROWN)
+        this.#end()
         this.#options.onError(error, this.#call)
       },
     )
@@ -102,6 +111,7 @@ export class InProcessAttempt implements OriginAttempt<InProcessAttempt> {
   fail(word: ErrorWord): void {
     this.#settle(answerUnknown(word))
     this.#controller.abort()
+    if (this.#onEnded !== undefined) setTimeout(() => this.#end(), LATE_MS_MAX).unref()
   }
 
   #settle(answer: BranchAnswer): void {
@@ -109,8 +119,13 @@ export class InProcessAttempt implements OriginAttempt<InProcessAttempt> {
     this.isSettled = true
     this.#host?.onSettled(this)
     this.#resolve(answer)
-    if (this.#onEnded === undefined) return
-    this.#onEnded()
+  }
+
+  #end(): void {
+    const onEnded = this.#onEnded
+    if (onEnded === undefined || this.#hasEnded) return
+    this.#hasEnded = true
+    onEnded()
     this.#host?.onEnded()
   }
 }
