@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { createConnection } from 'mysql2/promise'
+import pg from 'pg'
 
 /** A database, or a key prefix, that no other test uses, and a user of it with a password. */
 export interface OwnStore {
@@ -12,9 +13,31 @@ export interface OwnStore {
 
 export function createOwnStore(serverUrl: string, password: string): Promise<OwnStore> {
   const name = `functions_${randomBytes(6).toString('hex')}`
-  return serverUrl.startsWith('redis:')
-    ? createOwnKeys(serverUrl, name, password)
+  if (serverUrl.startsWith('redis:')) return createOwnKeys(serverUrl, name, password)
+  return serverUrl.startsWith('postgres:')
+    ? createOwnPostgresDatabase(serverUrl, name, password)
     : createOwnDatabase(serverUrl, name, password)
+}
+
+async function createOwnPostgresDatabase(
+  serverUrl: string,
+  name: string,
+  password: string,
+): Promise<OwnStore> {
+  const root = new pg.Client({ connectionString: serverUrl })
+  await root.connect()
+  await root.query(`CREATE ROLE ${name} LOGIN PASSWORD ${pg.escapeLiteral(password)}`)
+  await root.query(`CREATE DATABASE ${name} OWNER ${name} TEMPLATE template0 ENCODING 'UTF8'`)
+  const { host } = new URL(serverUrl)
+  return {
+    url: `postgres://${name}@${host}/${name}`,
+    variables: {},
+    async drop() {
+      await root.query(`DROP DATABASE ${name} WITH (FORCE)`)
+      await root.query(`DROP ROLE ${name}`)
+      await root.end()
+    },
+  }
 }
 
 async function createOwnDatabase(serverUrl: string, name: string, password: string): Promise<OwnStore> {

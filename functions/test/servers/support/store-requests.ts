@@ -32,5 +32,7 @@ function isMark(chunk: Buffer): boolean {
 }
 
 function isSqlWrite(chunk: Buffer): boolean {
-  return /(INSERT INTO|UPDATE) counterstep_transactions/.test(chunk.toString('latin1'))
+  const text = chunk.toString('latin1')
+  // A statement with a name is sent whole once, and after that only its name.
+  return /(INSERT INTO|UPDATE) counterstep_transactions|counterstep_(creates|updates)\0/.test(text)
 }

@@ -10,7 +10,7 @@ export const KINDS_OF_PATH: readonly (readonly [string, readonly ServerKind[]])[
   ['/packages/store-redis/', ['redis', 'redis-cluster']],
   ['/testing/test-servers/test/shared-redis.', ['redis', 'redis-cluster']],
   ['/testing/lambda-emulator/', ['elasticmq']],
-  ['/functions/', ['mariadb', 'redis', 'elasticmq']],
+  ['/functions/', ['mariadb', 'postgres', 'redis', 'elasticmq']],
   ['/bench/test/servers/workflow.', ['postgres']],
   ['/bench/', ['mariadb', 'redis', 'postgres']],
   ['/testing/chaos/', ['mariadb', 'redis', 'postgres', 'elasticmq']],
