@@ -166,7 +166,7 @@ function countReasons(count: number): string {
 
 function section(title: string, tallies: readonly Tally[]): readonly string[] {
   if (tallies.length === 0) return []
-  // The old DTM asks for no key, so anybody may have chosen these texts.
+  // The old DTM asks for no key, so these texts are those of strangers.
   const rows = tallies.map(({ text, count, example }) =>
     cleanLine(`  ${text} (${count}, the first ${example})`),
   )
