@@ -71,13 +71,14 @@ export async function openFunctionParts(
     onError: (err: unknown, { gid, branchId, op }: BranchCall) =>
       logger.warn({ err, gid, branchId, op }, 'a branch of this function has failed'),
   }
+  const listedOrigins = listOrigins(rules)
   const engine = createServerlessEngine({
     store,
-    branches: branchCaller({ ...config.caller, targets, signer }, inProcess),
+    branches: branchCaller({ ...config.caller, targets, listedOrigins, signer }, inProcess),
     checkUrl: (url) => targets.check(url) ?? directory.check(url),
     refuseCall: refuseStoredJsonRpc,
     findOrigin: createOriginFinder(targets),
-    listedOrigins: listOrigins(rules),
+    listedOrigins,
     // Without a queue the sweeper finds what is due.
     wakeUp: queue ?? { schedule: () => Promise.resolve() },
     quickCallMs: config.quickCallMs,

@@ -3,21 +3,28 @@ import { basename, join } from 'node:path'
 
 const GENERATED = join(import.meta.dirname, 'src/generated/scripts.ts')
 
-/** Writes the text of the generated module, with which a bundle or a compiled package carries its Lua. */
+/**
+ * Writes the text of the generated module, with which a bundle or a compiled package carries its Lua. Each part stands in it once,
+ * though many scripts include it.
+ */
 export function embedLua(folder: string): string {
-  const files = readdirSync(join(folder, 'scripts'))
-    .filter((file) => file.endsWith('.lua'))
-    .sort()
-  const names = files.map((file) => toCamelCase(basename(file, '.lua')))
+  const files = listLua(join(folder, 'scripts'))
+  const parts = listLua(join(folder, 'scripts/parts')).map(
+    (part) => `  ${part}: ${embed(readFileSync(join(folder, 'scripts/parts', `${part}.lua`), 'utf8'))},`,
+  )
+  const names = files.map(toCamelCase)
   const scripts = files.map((file, index) => {
-    const text = readFileSync(join(folder, 'scripts', file), 'utf8')
-    return `  ${names[index]}: ${JSON.stringify(withoutComments(withParts(folder, text)))},`
+    const text = readFileSync(join(folder, 'scripts', `${file}.lua`), 'utf8')
+    return `  ${names[index]}: [${splitAtParts(text).join(', ')}].join(''),`
   })
   // The type keeps the texts out of the declarations of the package, where they would stand a second time.
   return [
     '// Written by embed-lua.ts from scripts/; change those.',
     'export type ScriptName =',
     ...names.map((name) => `  | '${name}'`),
+    'const PARTS = {',
+    ...parts,
+    '}',
     'export const SCRIPTS: Readonly<Record<ScriptName, string>> = {',
     ...scripts,
     '}',
@@ -26,10 +33,22 @@ export function embedLua(folder: string): string {
 }
 
 /** `-- @include row` stands for scripts/parts/row.lua: Redis scripts cannot load one another. */
-function withParts(folder: string, text: string): string {
-  return text.replace(/^-- @include (\w+)\n/gm, (_, part: string) =>
-    readFileSync(join(folder, 'scripts/parts', `${part}.lua`), 'utf8'),
-  )
+function splitAtParts(text: string): readonly string[] {
+  return text
+    .split(/^-- @include (\w+)\n/m)
+    .map((piece, index) => (index % 2 === 1 ? `PARTS.${piece}` : embed(piece)))
+    .filter((piece) => piece !== '""')
+}
+
+function embed(text: string): string {
+  return JSON.stringify(withoutComments(text))
+}
+
+function listLua(folder: string): readonly string[] {
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.lua'))
+    .sort()
+    .map((file) => basename(file, '.lua'))
 }
 
 /** Comments speak to who reads the files. They are a quarter of what a package and a bundle would carry. */

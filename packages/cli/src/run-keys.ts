@@ -16,8 +16,9 @@ counterstep keys revoke ID --keys-file FILE
 The file of API keys for counterstep serve --keys-file; COUNTERSTEP_KEYS_FILE names it as well. A new key is
 printed once: the file has only its SHA-256. Running servers take a change within a second.
 
-  Scopes: submit (submit, register, abort), read (look, list, metrics, docs), signal (give a signal that a
-  saga waits for), admin (retry, stop, abort).
+  Scopes: submit (submit, register, abort), read (look, list, metrics, docs), payloads (see what may hold
+  secrets), signal (give a signal that a saga waits for), operate (retry, pause, resume, abort), admin
+  (retry, abort, stop, and what overrides the answer of a service).
   None includes another. A name may have two active keys, the old and the new one, to change over.
 `
 

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { ConnectionBounds, Gate } from '@counterstep/access'
+import { type ConnectionBounds, type Gate, toNetwork } from '@counterstep/access'
 import { Strangers } from './strangers.ts'
 
 /** Finds the connection of a call, which the library names by its address and port alone. */
@@ -28,7 +28,7 @@ export class Connections {
       this.#strangers.remove(socket)
     })
     this.#bounds.countConnection(socket)
-    this.#strangers.add(socket, remoteAddress)
+    if (!socket.destroyed) this.#strangers.add(socket, toNetwork(remoteAddress))
     return !socket.destroyed
   }
 

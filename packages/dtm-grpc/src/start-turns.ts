@@ -27,7 +27,7 @@ export class StartTurns {
       const [next] = this.#waiting
       if (next === undefined) return
       this.#waiting.delete(next)
-      this.#start(next)
+      if (!next.destroyed) this.#start(next)
       this.#takeTurn()
     })
   }

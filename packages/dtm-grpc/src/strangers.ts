@@ -4,6 +4,13 @@ import type { Socket } from 'node:net'
 export const STRANGERS_MAX = 64
 /** Such a connection may begin so many calls at once, and as many in each second. */
 export const CALLS_PER_SECOND_MAX = 16
+/**
+ * It may send so many bytes at first, as a client does that begins with TLS, and so many more in each second. The library answers some calls, such as
+ * those of a path that is not there, before anything else sees them.
+ */
+const BYTES_FREE = 16_384
+const BYTES_PER_SECOND_MAX = 8_192
+const LOOK_EVERY_MS = 250
 const SECOND_MS = 1_000
 
 interface Stranger {
@@ -11,6 +18,9 @@ interface Stranger {
   /** The calls that it may begin now. */
   calls: number
   countedAt: number
+  /** The bytes that it may send now, and those that it had sent when they were last counted. */
+  bytesLeft: number
+  bytesSent: number
 }
 
 /**
@@ -21,6 +31,7 @@ export class Strangers {
   /** The oldest comes first. */
   readonly #strangers = new Map<Socket, Stranger>()
   readonly #now: () => number
+  #timer: NodeJS.Timeout | undefined
 
   constructor(now = () => performance.now()) {
     this.#now = now
@@ -30,10 +41,12 @@ export class Strangers {
     return this.#strangers.size
   }
 
-  /** Counts a new connection. If there are too many, the oldest of the address that has the most is ended. */
+  /** Counts a new connection of an address, or of a network. If there are too many, the oldest of the address that has the most is ended. */
   add(socket: Socket, address: string): void {
-    this.#strangers.set(socket, { address, calls: CALLS_PER_SECOND_MAX, countedAt: this.#now() })
+    const [calls, countedAt] = [CALLS_PER_SECOND_MAX, this.#now()]
+    this.#strangers.set(socket, { address, calls, countedAt, bytesLeft: BYTES_FREE, bytesSent: 0 })
     if (this.#strangers.size > STRANGERS_MAX) this.#endOne()
+    this.#timer ??= setInterval(() => this.#endThoseWhoSendMuch(), LOOK_EVERY_MS).unref()
   }
 
   /** A call of the connection has shown a good key, or it has ended. */
@@ -52,6 +65,19 @@ export class Strangers {
     if (stranger.calls >= 0) return true
     this.#end(socket)
     return false
+  }
+
+  #endThoseWhoSendMuch(): void {
+    for (const [socket, stranger] of this.#strangers) {
+      const { bytesLeft, bytesSent } = stranger
+      const earned = (BYTES_PER_SECOND_MAX * LOOK_EVERY_MS) / SECOND_MS
+      stranger.bytesLeft = Math.min(BYTES_FREE, bytesLeft + earned) - (socket.bytesRead - bytesSent)
+      stranger.bytesSent = socket.bytesRead
+      if (stranger.bytesLeft < 0) this.#end(socket)
+    }
+    if (this.#strangers.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
   }
 
   #endOne(): void {

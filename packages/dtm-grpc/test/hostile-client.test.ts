@@ -328,6 +328,25 @@ describe('a hostile client', () => {
     })
   }
 
+  it('A connection without a key that sends much ends, though its calls are none of the service', async () => {
+    await using fixture = await openGrpcFixture()
+    const session = openSession(fixture)
+    await once(session, 'remoteSettings')
+    const closed = once(session, 'close')
+    let isClosed = false
+    void closed.then(() => {
+      isClosed = true
+    })
+    let calls = 0
+    while (!isClosed && calls < 100_000) {
+      const { status } = openCall(session, toMessage(Buffer.alloc(0)), '/no.such.Service/Call')
+      calls += 1
+      await Promise.race([status, closed])
+    }
+    expect(isClosed).toBe(true)
+    await expectServes(fixture)
+  })
+
   it('Connections without a key are few, and the oldest of them gives its place to a new one', async () => {
     await using fixture = await openGrpcFixture()
     const trusted = openSession(fixture)

@@ -83,7 +83,7 @@ export function checkOptions(options: CounterstepOptions & { readonly logger: Lo
     ...options,
     logger: guardLogger(options.logger),
     directory,
-    rules: directory.addTo(readTargetRules(options.targets, options.branches !== undefined)),
+    rules: directory.addTo(readTargetRules(options.targets, Object.keys(options.branches ?? {}).length > 0)),
     engine: readEngineSettings(options.settings),
   }
 }

@@ -22,7 +22,7 @@ export function readTargetRules(targets: Targets | undefined, hasOwnBranches = f
   const items = Object.entries(targets.services ?? {}).map(([name, url]) => `${name}=${url}`)
   const services = readOrThrow('services', parseServices(items.join(',')))
   const allowed = readOrThrow('allow', parseAllowedOrigins((targets.allow ?? []).join(',')))
-  if (services.length === 0 && allowed.length === 0) throw createNoTargetsError()
+  if (services.length === 0 && allowed.length === 0 && !hasOwnBranches) throw createNoTargetsError()
   return { services, allowed, others: 'none', isLocal: false }
 }
 

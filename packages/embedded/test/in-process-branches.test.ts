@@ -409,6 +409,11 @@ describe('branches that are functions of this process', () => {
     await expect(own({}, { branches: branches as never })).rejects.toThrow(message)
   })
 
+  it('An app with branches of its own needs no other target, and one without any is refused', async () => {
+    await (await own({ '/a': answering(200) }, { targets: { services: {} } })).close()
+    await expect(own({}, { branches: {} })).rejects.toThrow('counterstep needs targets')
+  })
+
   it('A service has one place: in this process, or at a URL', async () => {
     const targets = { services: { shop: 'https://shop.example' } }
     await expect(own({ '/a': answering(200) }, { targets })).rejects.toThrow(

@@ -1,8 +1,11 @@
 -- This asks for functions and operators that others can put, or have put, where the server looks for its own: they would run with the rights
 -- of whoever migrates, or of the store. Every name here is qualified and every operator has the exact types, so that none of them runs meanwhile.
--- Extensions and superusers are trusted.
+-- Extensions, superusers and the owner of the tables are trusted: the triggers of that owner run in any case.
 WITH trusted AS MATERIALIZED (
   SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolsuper OR role.rolname = current_user
+  UNION ALL
+  SELECT tables.relowner FROM pg_catalog.pg_class AS tables
+  WHERE tables.oid = pg_catalog.to_regclass('counterstep_transactions')::pg_catalog.oid
 ), searched AS MATERIALIZED (
   SELECT space.oid, space.nspname, space.nspacl FROM pg_catalog.pg_namespace AS space
   WHERE space.nspname = ANY (pg_catalog.current_schemas(false)) AND space.nspname <> 'pg_catalog'
@@ -16,6 +19,10 @@ WITH trusted AS MATERIALIZED (
   UNION ALL
   SELECT symbol.tableoid, symbol.oid, 'operator', symbol.oprnamespace, symbol.oprname, symbol.oprowner
   FROM pg_catalog.pg_operator AS symbol
+  WHERE EXISTS (
+    SELECT FROM pg_catalog.pg_operator AS own
+    WHERE own.oprname = symbol.oprname AND own.oprnamespace = 'pg_catalog'::pg_catalog.regnamespace::pg_catalog.oid
+  )
 )
 SELECT 'schema' AS kind, searched.nspname AS schema, searched.nspname AS name, 'public'::pg_catalog.name AS owner
 FROM searched, LATERAL pg_catalog.aclexplode(searched.nspacl) AS granted

@@ -216,7 +216,20 @@ for (const server of ['postgres', 'postgres18'] as const) {
           "CREATE FUNCTION lower(a integer) RETURNS integer LANGUAGE sql AS 'SELECT 1'",
           ownerUrl,
         )
+        await databases.sql(
+          "CREATE FUNCTION minus(a integer, b integer) RETURNS integer LANGUAGE sql AS 'SELECT 1'",
+          ownerUrl,
+        )
+        await databases.sql(
+          'CREATE OPERATOR %%% (LEFTARG = integer, RIGHTARG = integer, FUNCTION = minus)',
+          ownerUrl,
+        )
         expect(await migratePostgres({ url: ownerUrl })).toEqual({ from: 1, to: 1 })
+        // The owner of the tables is trusted by the store's own user, too.
+        await databases.sql(`GRANT SELECT ON counterstep_schema TO ${name}`, ownerUrl)
+        const opened = openPostgresStore({ url })
+        await expect(opened).rejects.toMatchObject({ code: 'SAGA_STORE_UNSUPPORTED' })
+        await expect(opened).rejects.toThrow('this user lacks rights')
       })
 
       it('S24: The check of foreign owners names whatever a migration would leave as it finds it', () => {

@@ -16,7 +16,7 @@ export interface ChaosCommand {
   readonly withoutBarrier: boolean
   /** All transactions of clients are workflows. */
   readonly onlyWorkflows: boolean
-  /** The servers are apps that have Counterstep within them, and one bank is a service of theirs. */
+  /** The servers are apps that have Counterstep within them, and functions that call one bank. */
   readonly inApps: boolean
   /** Standard output has nothing but the result as JSON. */
   readonly json: boolean
@@ -35,7 +35,7 @@ Servers, banks and databases as real processes, hurt by a seeded nemesis, and th
   --sagas N         transactions of clients (${SAGAS_DEFAULT})
   --only-workflows  all of these are workflows, and not only some
   --in-apps         the servers are apps that have Counterstep within them, on sqlite or mysql, and
-                    one bank is a service of theirs, without HTTP
+                    functions that call one of the banks
   --kills K         SIGKILLs of servers, and as many of the services that run workflows
                     (one for ${SAGAS_PER_KILL} sagas)
   --pauses P        SIGSTOPs of servers past their lease (one for ${SAGAS_PER_PAUSE} sagas)

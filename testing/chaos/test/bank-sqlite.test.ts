@@ -8,7 +8,7 @@ const RUN_MS_MAX = 1_200_000
 const RUNS = [
   ['A bank on sqlite loses nothing in 2 kills of its server', '--sagas 400 --kills 2 --pauses 1'],
   [
-    'A bank on sqlite, with Counterstep in an app and one bank a function of it, loses nothing in 2 kills of the app',
+    'A bank on sqlite, with Counterstep in an app whose functions call the bank, loses nothing in 2 kills of the app',
     '--in-apps --sagas 400 --kills 2 --pauses 1',
   ],
   [

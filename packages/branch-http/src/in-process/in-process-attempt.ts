@@ -54,6 +54,7 @@ export class InProcessAttempt implements OriginAttempt<InProcessAttempt> {
   #host: AttemptHost<InProcessAttempt> | undefined = undefined
   #onEnded: (() => void) | undefined = undefined
   #hasEnded = false
+  #lateTimer: NodeJS.Timeout | undefined = undefined
 
   constructor(
     call: BranchCall,
@@ -111,7 +112,8 @@ export class InProcessAttempt implements OriginAttempt<InProcessAttempt> {
   fail(word: ErrorWord): void {
     this.#settle(answerUnknown(word))
     this.#controller.abort()
-    if (this.#onEnded !== undefined) setTimeout(() => this.#end(), LATE_MS_MAX).unref()
+    if (this.#onEnded !== undefined && !this.#hasEnded)
+      this.#lateTimer ??= setTimeout(() => this.#end(), LATE_MS_MAX).unref()
   }
 
   #settle(answer: BranchAnswer): void {
@@ -125,6 +127,7 @@ export class InProcessAttempt implements OriginAttempt<InProcessAttempt> {
     const onEnded = this.#onEnded
     if (onEnded === undefined || this.#hasEnded) return
     this.#hasEnded = true
+    clearTimeout(this.#lateTimer)
     onEnded()
     this.#host?.onEnded()
   }

@@ -27,7 +27,7 @@ const LOOKS_MAX = 5
 
 export async function claimDue(statements: WritingStatements, claim: DueClaim): Promise<DueClaimResult> {
   const { limit, leaseMs, tokens, formatMax } = claim
-  const rows = await statements.claim({ sql: CLAIM_DUE, values: [formatMax, limit, tokens, leaseMs] }, limit)
+  const rows = await statements.run({ sql: CLAIM_DUE, values: [formatMax, limit, tokens, leaseMs] }, limit)
   // Without a row to claim there is one that has the clock alone.
   const claimed = rows.filter(([gid]) => gid !== null).map(readClaimed)
   return { now: Number(rows[0]?.[NOW]), claimed }
@@ -39,7 +39,7 @@ export async function claimOne(
 ): Promise<SingleClaimResult> {
   const { gid, token, leaseMs, formatMax } = claim
   for (let looks = 0; looks < LOOKS_MAX; looks++) {
-    const [row] = await statements.claim({ sql: CLAIM_ONE, values: [token, leaseMs, gid, formatMax] }, 1)
+    const [row] = await statements.run({ sql: CLAIM_ONE, values: [token, leaseMs, gid, formatMax] }, 1)
     if (row !== undefined) return { type: 'claimed', transaction: readClaimed(row), now: Number(row[NOW]) }
     const [found] = await statements.run({ sql: FIND_REFUSAL, values: [gid] }, 0)
     const reason = findRefusal(found, formatMax)

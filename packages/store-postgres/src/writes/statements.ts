@@ -39,14 +39,6 @@ export class WritingStatements {
     return this.#repeat(lockWaitRepeats, rowsToWrite, (session) => session.all(query).catch(throwDoubt))
   }
 
-  /**
-   * Runs the statement of a claim. Without an answer in time it is not sent again, since the caller has then waited for as long as one wait may
-   * take. If it was done all the same, its rows are free again when their leases end.
-   */
-  claim(query: Query, rowsMax: number): Promise<readonly Row[]> {
-    return this.#repeat(1, rowsMax, (session) => session.all(query).catch(throwClaimDoubt))
-  }
-
   /** Runs several statements between BEGIN and COMMIT. A COMMIT without an answer is not sent again. */
   runTogether<T>(work: (session: Session) => Promise<T>): Promise<T> {
     return this.#repeat(1, 1, async (session) => {
@@ -97,12 +89,6 @@ export class WritingStatements {
 function throwDoubt(error: unknown): never {
   if (!(error instanceof SqlError) || error instanceof UnsentError || isCertain(error)) throw error
   throw new CommitInDoubt(error)
-}
-
-function throwClaimDoubt(error: unknown): never {
-  const isSilence = error instanceof SqlError && error.fault === 'timeout' && !(error instanceof UnsentError)
-  if (isSilence) throw new StoreUnavailableError(error.message, { applied: 'unknown', cause: error })
-  throwDoubt(error)
 }
 
 function throwUnknown(error: unknown): never {

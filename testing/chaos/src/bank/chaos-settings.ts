@@ -14,6 +14,6 @@ export interface ChaosSettings {
   readonly guard: Guard
   /** All transactions of clients are workflows. */
   readonly onlyWorkflows: boolean
-  /** The servers are apps that have Counterstep within them, and one bank is a service of theirs. */
+  /** The servers are apps that have Counterstep within them, and functions that call one bank. */
   readonly inApps: boolean
 }

@@ -9,7 +9,7 @@ const RUNS = [
     '--sagas 2000 --kills 10 --pauses 5 --ambiguous 200',
   ],
   [
-    'Three apps that have Counterstep and the branches of a bank within them lose nothing in 4 kills',
+    'Three apps that have Counterstep within them, and functions that call a bank, lose nothing in 4 kills',
     '--in-apps --sagas 800 --kills 4 --pauses 2 --ambiguous 80',
   ],
 ] as const

@@ -53,7 +53,7 @@ for (const [title, files, kinds] of [
   [
     'The tests of functions need a queue, too',
     ['/r/functions/test/a.test.ts'],
-    ['mariadb', 'redis', 'elasticmq'],
+    ['mariadb', 'redis', 'postgres', 'elasticmq'],
   ],
   [
     'The tests of hosts need a queue',
