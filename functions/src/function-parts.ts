@@ -52,7 +52,7 @@ export async function openFunctionParts(
   own: InProcessServices = {},
 ): Promise<FunctionParts> {
   const directory = new InProcessDirectory(own)
-  const read = readFunctionConfig(role, environment, { hasOwnBranches: Object.keys(own).length > 0 })
+  const read = readFunctionConfig(role, environment, { hasOwnBranches: !directory.isEmpty })
   if ('problems' in read) throw new Error(`the settings are wrong:\n${read.problems.join('\n')}`)
   const { config } = read
   const rules = directory.addTo(config.targets)

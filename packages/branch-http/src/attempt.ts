@@ -11,8 +11,9 @@ import { readContentCoding } from './content-coding.ts'
 import { type ErrorWord, toErrorWord, toSentErrorWord } from './error-word.ts'
 import { readExcerpt } from './excerpt.ts'
 import { KeptBody } from './kept-body.ts'
-import type { AttemptHost, OriginAttempt } from './origin.ts'
+import type { OriginAttempt } from './origin.ts'
 import type { PackedRoom } from './packed-room.ts'
+import { PlacedAttempt } from './placed-attempt.ts'
 import { buildRequestHeaders, listOwnHeaders } from './request-headers.ts'
 import { buildRequestTarget, type ParsedUrl } from './request-line.ts'
 import { retryAfterMs } from './retry-after.ts'
@@ -60,24 +61,14 @@ class CallEndedError extends Error {
   }
 }
 
-function runHere(run: () => void): void {
-  run()
-}
-
 /**
  * Holds one call that is under way. It is undici's handler, an entry of the wheel and a member of the queue in one
  * object, because a node makes so many calls. It is answered once, by the first of deadline, answer, error and close.
  */
-export class Attempt implements Dispatcher.DispatchHandler, OriginAttempt<Attempt> {
-  deadlineAt = 0
-  wheelSlot = -1
-  wheelPlace = 0
-  queuePrevious: Attempt | undefined = undefined
-  queueNext: Attempt | undefined = undefined
-  isQueued = false
-  isSettled = false
-  /** Runs a function in the async context of the call. It is set if the attempt has to wait. */
-  runInContext = runHere
+export class Attempt
+  extends PlacedAttempt<Attempt>
+  implements Dispatcher.DispatchHandler, OriginAttempt<Attempt>
+{
   readonly #call: BranchCall
   readonly #ownHeaders: readonly string[]
   readonly #url: ParsedUrl
@@ -85,7 +76,6 @@ export class Attempt implements Dispatcher.DispatchHandler, OriginAttempt<Attemp
   readonly #resolve: (answer: BranchAnswer) => void
   readonly #bodyBytesMax: number
   readonly #packedRoom: PackedRoom
-  #host: AttemptHost<Attempt> | undefined = undefined
   #isDispatched = false
   /** It is undefined until undici begins to write the request. */
   #controller: Dispatcher.DispatchController | undefined = undefined
@@ -108,6 +98,7 @@ export class Attempt implements Dispatcher.DispatchHandler, OriginAttempt<Attemp
     { signer, payloads, bodyBytesMax, packedRoom }: AttemptOptions,
     resolve: (answer: BranchAnswer) => void,
   ) {
+    super()
     this.#call = call
     this.#ownHeaders = listOwnHeaders(call, payloads)
     this.#url = url
@@ -115,11 +106,6 @@ export class Attempt implements Dispatcher.DispatchHandler, OriginAttempt<Attemp
     this.#resolve = resolve
     this.#bodyBytesMax = bodyBytesMax
     this.#packedRoom = packedRoom
-  }
-
-  /** Call it before anything can end the attempt. */
-  setHost(host: AttemptHost<Attempt>): void {
-    this.#host = host
   }
 
   /**
@@ -239,12 +225,12 @@ export class Attempt implements Dispatcher.DispatchHandler, OriginAttempt<Attemp
   onResponseEnd(): void {
     this.#isWhole = true
     this.#settleByAnswer('whole')
-    this.#host?.onEnded()
+    this.host?.onEnded()
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     this.fail(this.#controller === undefined ? toErrorWord(error) : toSentErrorWord(error))
-    this.#host?.onEnded()
+    this.host?.onEnded()
   }
 
   /** Ends the attempt as unknown, because there will be no answer or it was never sent. */
@@ -311,7 +297,7 @@ export class Attempt implements Dispatcher.DispatchHandler, OriginAttempt<Attemp
     if (this.isSettled) return
     this.isSettled = true
     if (this.#packedBytes > 0) this.#packedRoom.give(this.#url.originKey, this.#packedBytes)
-    this.#host?.onSettled(this)
+    this.host?.onSettled(this)
     this.#resolve(this.#answer(result, error))
   }
 

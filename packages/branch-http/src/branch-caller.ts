@@ -20,7 +20,8 @@ export function branchCaller(
   )
   const http = createHttpBranchCaller(options, shared)
   const grpc = new GrpcBranchCaller(options, shared)
-  const own = inProcess && new InProcessCaller(inProcess, options)
+  // Where no service is here, no call is looked for here.
+  const own = inProcess?.directory.isEmpty === false ? new InProcessCaller(inProcess, options) : undefined
   function findCaller({ url }: BranchCall): BranchCaller {
     if (own?.serves(url)) return own
     return isGrpcUrl(url) ? grpc : http

@@ -83,7 +83,7 @@ export function checkOptions(options: CounterstepOptions & { readonly logger: Lo
     ...options,
     logger: guardLogger(options.logger),
     directory,
-    rules: directory.addTo(readTargetRules(options.targets, Object.keys(options.branches ?? {}).length > 0)),
+    rules: directory.addTo(readTargetRules(options.targets, !directory.isEmpty)),
     engine: readEngineSettings(options.settings),
   }
 }
@@ -109,7 +109,7 @@ async function open(options: CheckedOptions, closers: Closers): Promise<Parts> {
   const { directory } = options
   const branches = branchCaller(
     { ...options.calls, targets, listedOrigins },
-    options.branches && {
+    {
       directory,
       onError: (err, { gid, branchId, op }) =>
         logger.warn({ err, gid, branchId, op }, 'a branch of this process has failed'),

@@ -3,7 +3,8 @@ import type { BranchAnswer, BranchCall } from '@counterstep/core'
 import { GRPC_CONTENT_TYPE } from '@counterstep/protocol'
 import { type ErrorWord, toErrorWord, toSentErrorWord } from '../error-word.ts'
 import { readExcerpt } from '../excerpt.ts'
-import type { AttemptHost, OriginAttempt } from '../origin.ts'
+import type { OriginAttempt } from '../origin.ts'
+import { PlacedAttempt } from '../placed-attempt.ts'
 import { BadRequestError } from '../request-headers.ts'
 import { buildMetadata, type Destination } from './call-metadata.ts'
 import { type GrpcStatus, readGrpcStatus, toResult, toStatusCode } from './grpc-status.ts'
@@ -29,28 +30,15 @@ export interface GrpcRequest {
   readonly message: Buffer
 }
 
-function runHere(run: () => void): void {
-  run()
-}
-
 /**
  * Holds one call over gRPC that is under way. It is answered once, by the first of deadline, answer, error and close. The
  * bytes of the answer are counted and dropped: only the status decides.
  */
-export class GrpcAttempt implements OriginAttempt<GrpcAttempt> {
-  deadlineAt = 0
-  wheelSlot = -1
-  wheelPlace = 0
-  queuePrevious: GrpcAttempt | undefined = undefined
-  queueNext: GrpcAttempt | undefined = undefined
-  isQueued = false
-  isSettled = false
-  runInContext = runHere
+export class GrpcAttempt extends PlacedAttempt<GrpcAttempt> implements OriginAttempt<GrpcAttempt> {
   readonly #call: BranchCall
   readonly #destination: Destination
   readonly #bounds: AnswerBounds
   readonly #resolve: (answer: BranchAnswer) => void
-  #host: AttemptHost<GrpcAttempt> | undefined = undefined
   /** Ends the wait for a connection. */
   #leave: (() => void) | undefined = undefined
   #stream: ClientHttp2Stream | undefined = undefined
@@ -70,14 +58,11 @@ export class GrpcAttempt implements OriginAttempt<GrpcAttempt> {
     bounds: AnswerBounds,
     resolve: (answer: BranchAnswer) => void,
   ) {
+    super()
     this.#call = call
     this.#destination = destination
     this.#bounds = bounds
     this.#resolve = resolve
-  }
-
-  setHost(host: AttemptHost<GrpcAttempt>): void {
-    this.#host = host
   }
 
   /** Throws BadRequestError, also if the body is no message of gRPC, because an operator has edited it. */
@@ -181,7 +166,7 @@ export class GrpcAttempt implements OriginAttempt<GrpcAttempt> {
   #settle(answer: BranchAnswer): void {
     if (this.isSettled) return
     this.isSettled = true
-    this.#host?.onSettled(this)
+    this.host?.onSettled(this)
     this.#resolve(answer)
   }
 
@@ -189,7 +174,7 @@ export class GrpcAttempt implements OriginAttempt<GrpcAttempt> {
     if (this.#hasEnded) return
     this.#hasEnded = true
     clearTimeout(this.#cancelTimer)
-    this.#host?.onEnded()
+    this.host?.onEnded()
   }
 }
 

@@ -3,7 +3,8 @@ import { isJsonType } from '@counterstep/protocol'
 import { answerUnknown } from '../answer-result.ts'
 import type { CheckedPayloads } from '../checked-payloads.ts'
 import type { ErrorWord } from '../error-word.ts'
-import type { AttemptHost, OriginAttempt } from '../origin.ts'
+import type { OriginAttempt } from '../origin.ts'
+import { PlacedAttempt } from '../placed-attempt.ts'
 import { BadRequestError, buildRequestHeaders, listOwnHeaders } from '../request-headers.ts'
 import { buildRequestTarget, type ParsedUrl } from '../request-line.ts'
 import type { InProcessBranch, InProcessCall } from './in-process-branch.ts'
@@ -23,10 +24,6 @@ export interface InProcessAttemptOptions {
   readonly onError: OnBranchError
 }
 
-function runHere(run: () => void): void {
-  run()
-}
-
 /**
  * A function that goes on after its deadline keeps its place for this long, since nothing can end it: without that, calls that are
  * made again and again would pile up functions without a bound.
@@ -37,21 +34,15 @@ const LATE_MS_MAX = 60_000
  * Holds one call of a function that is under way. It is answered once, by the first of deadline, answer, error and close. It gives its
  * place back when the function has ended.
  */
-export class InProcessAttempt implements OriginAttempt<InProcessAttempt> {
-  deadlineAt = 0
-  wheelSlot = -1
-  wheelPlace = 0
-  queuePrevious: InProcessAttempt | undefined = undefined
-  queueNext: InProcessAttempt | undefined = undefined
-  isQueued = false
-  isSettled = false
-  runInContext = runHere
+export class InProcessAttempt
+  extends PlacedAttempt<InProcessAttempt>
+  implements OriginAttempt<InProcessAttempt>
+{
   readonly #call: BranchCall
   readonly #target: CalledUrl
   readonly #options: InProcessAttemptOptions
   readonly #resolve: (answer: BranchAnswer) => void
   readonly #controller = new AbortController()
-  #host: AttemptHost<InProcessAttempt> | undefined = undefined
   #onEnded: (() => void) | undefined = undefined
   #hasEnded = false
   #lateTimer: NodeJS.Timeout | undefined = undefined
@@ -62,14 +53,11 @@ export class InProcessAttempt implements OriginAttempt<InProcessAttempt> {
     options: InProcessAttemptOptions,
     resolve: (answer: BranchAnswer) => void,
   ) {
+    super()
     this.#call = call
     this.#target = target
     this.#options = options
     this.#resolve = resolve
-  }
-
-  setHost(host: AttemptHost<InProcessAttempt>): void {
-    this.#host = host
   }
 
   /** Throws BadRequestError for headers and payloads that no request could carry. */
@@ -119,7 +107,7 @@ export class InProcessAttempt implements OriginAttempt<InProcessAttempt> {
   #settle(answer: BranchAnswer): void {
     if (this.isSettled) return
     this.isSettled = true
-    this.#host?.onSettled(this)
+    this.host?.onSettled(this)
     this.#resolve(answer)
   }
 
@@ -129,7 +117,7 @@ export class InProcessAttempt implements OriginAttempt<InProcessAttempt> {
     this.#hasEnded = true
     clearTimeout(this.#lateTimer)
     onEnded()
-    this.#host?.onEnded()
+    this.host?.onEnded()
   }
 }
 

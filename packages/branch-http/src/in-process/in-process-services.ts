@@ -17,6 +17,10 @@ export class InProcessDirectory {
     )
   }
 
+  get isEmpty(): boolean {
+    return this.#services.size === 0
+  }
+
   /** Adds the services to those of the rules, each with an origin of its own. Throws a TypeError for a name that the rules have. */
   addTo(rules: TargetRules): TargetRules {
     const names = [...this.#services.keys()]
