@@ -16,8 +16,7 @@ const SECOND_MS = 1_000
 interface Stranger {
   readonly address: string
   /** The calls that it may begin now. */
-  calls: number
-  countedAt: number
+  callsLeft: number
   /** The bytes that it may send now, and those that it had sent when they were last counted. */
   bytesLeft: number
   bytesSent: number
@@ -30,23 +29,18 @@ interface Stranger {
 export class Strangers {
   /** The oldest comes first. */
   readonly #strangers = new Map<Socket, Stranger>()
-  readonly #now: () => number
   #timer: NodeJS.Timeout | undefined
-
-  constructor(now = () => performance.now()) {
-    this.#now = now
-  }
-
-  get size(): number {
-    return this.#strangers.size
-  }
 
   /** Counts a new connection of an address, or of a network. If there are too many, the oldest of the address that has the most is ended. */
   add(socket: Socket, address: string): void {
-    const [calls, countedAt] = [CALLS_PER_SECOND_MAX, this.#now()]
-    this.#strangers.set(socket, { address, calls, countedAt, bytesLeft: BYTES_FREE, bytesSent: 0 })
+    this.#strangers.set(socket, {
+      address,
+      callsLeft: CALLS_PER_SECOND_MAX,
+      bytesLeft: BYTES_FREE,
+      bytesSent: 0,
+    })
     if (this.#strangers.size > STRANGERS_MAX) this.#endOne()
-    this.#timer ??= setInterval(() => this.#endThoseWhoSendMuch(), LOOK_EVERY_MS).unref()
+    this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref()
   }
 
   /** A call of the connection has shown a good key, or it has ended. */
@@ -58,20 +52,20 @@ export class Strangers {
   countCall(socket: Socket): boolean {
     const stranger = this.#strangers.get(socket)
     if (stranger === undefined) return !socket.destroyed
-    const now = this.#now()
-    const earned = ((now - stranger.countedAt) * CALLS_PER_SECOND_MAX) / SECOND_MS
-    stranger.calls = Math.min(CALLS_PER_SECOND_MAX, stranger.calls + earned) - 1
-    stranger.countedAt = now
-    if (stranger.calls >= 0) return true
+    stranger.callsLeft -= 1
+    if (stranger.callsLeft >= 0) return true
     this.#end(socket)
     return false
   }
 
-  #endThoseWhoSendMuch(): void {
+  /** Lets each begin calls and send bytes for the time since the last look, and ends those who have sent more. */
+  #look(): void {
+    const share = LOOK_EVERY_MS / SECOND_MS
     for (const [socket, stranger] of this.#strangers) {
-      const { bytesLeft, bytesSent } = stranger
-      const earned = (BYTES_PER_SECOND_MAX * LOOK_EVERY_MS) / SECOND_MS
-      stranger.bytesLeft = Math.min(BYTES_FREE, bytesLeft + earned) - (socket.bytesRead - bytesSent)
+      const { callsLeft, bytesLeft, bytesSent } = stranger
+      stranger.callsLeft = Math.min(CALLS_PER_SECOND_MAX, callsLeft + CALLS_PER_SECOND_MAX * share)
+      const mayHaveSent = Math.min(BYTES_FREE, bytesLeft + BYTES_PER_SECOND_MAX * share)
+      stranger.bytesLeft = mayHaveSent - (socket.bytesRead - bytesSent)
       stranger.bytesSent = socket.bytesRead
       if (stranger.bytesLeft < 0) this.#end(socket)
     }
