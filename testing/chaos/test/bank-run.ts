@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { expect } from 'vitest'
 import type { ChaosResult } from '../src/bank/chaos-result.ts'
 
 const MAIN = join(import.meta.dirname, '../src/main.ts')
@@ -43,6 +44,14 @@ export async function runCommand(line: string): Promise<CommandRun> {
     result: JSON.parse(last) as CommandRun['result'],
     keptFolder: KEPT.exec(output + errors)?.[1],
   }
+}
+
+/** Runs the bank, and expects that nothing was lost, doubled or left behind, and that everything that was accepted has ended. */
+export async function proveBank(line: string): Promise<void> {
+  const { exitCode, output, result } = await runCommand(line)
+  process.stdout.write(`${output}\n`)
+  expect([exitCode, result.lost, result.doubled, result.stuck, result.other], output).toEqual([0, 0, 0, 0, 0])
+  expect(result.ends.succeeded + result.ends.failed).toBeGreaterThanOrEqual(result.accepted)
 }
 
 export async function forget({ keptFolder }: CommandRun): Promise<void> {
