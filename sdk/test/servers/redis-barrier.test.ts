@@ -68,6 +68,28 @@ describeOn('redis', 'the Redis barrier beside the truth table', (url) => {
     await expect(barrier.run(newCall(), fraction)).rejects.toBeInstanceOf(TypeError)
   })
 
+  it('An answer that no JSON can say, or that looks like an outcome, leaves the effect done once', async () => {
+    const barrier = redisBarrier(redis)
+    const key = `answers:${run}`
+    const answers = [
+      ['0/0', ''],
+      ['success(1/0)', ''],
+      ['redis.call', ''],
+      ["{ result = 'failure' }", '{"result":"failure"}'],
+      ['successJson()', ''],
+      ['successJson(7)', '7'],
+    ]
+    for (const [lua, answer] of answers) {
+      const call = newCall()
+      const push = (tx: RedisEffects) => tx.script(`redis.call('INCR', KEYS[1]) return ${lua}`, [key])
+      for (const decision of ['run', 'duplicate']) {
+        const outcome = await barrier.run(call, push)
+        expect([outcome.decision, outcome.answer ?? '']).toEqual([decision, answer])
+      }
+    }
+    expect(await redis.get(key)).toBe(String(answers.length))
+  })
+
   it('The barrier serves on when the server has forgotten its scripts', async () => {
     const barrier = redisBarrier(redis)
     const call = newCall()

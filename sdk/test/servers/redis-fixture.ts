@@ -12,15 +12,12 @@ if ARGV[2] == 'not-yet' then return ongoing(1500) end
 if ARGV[2] == 'break' then error('broken on purpose') end
 redis.call('RPUSH', KEYS[1], ARGV[1])
 if ARGV[2] == 'tell-original' then
-  return { result = 'success', answer = original and '{"original":' .. original .. '}' or '{}' }
+  return successJson(original and '{"original":' .. original .. '}' or '{}')
 end
 if ARGV[3] ~= '' then return success(cjson.decode(ARGV[3])) end`
 
 // The suite's answers are JSON that JavaScript wrote; Lua would write null and 0.1 in its own way.
-const ECHO = ACT.replace(
-  'return success(cjson.decode(ARGV[3]))',
-  "return { result = 'success', answer = ARGV[3] }",
-)
+const ECHO = ACT.replace('return success(cjson.decode(ARGV[3]))', 'return successJson(ARGV[3])')
 
 function actOnRedis(tx: RedisEffects, key: string, { op }: BarrierCall, effect: SuiteEffect): RedisEffect {
   const answer = effect.does === 'succeed' && effect.answer !== undefined ? JSON.stringify(effect.answer) : ''

@@ -3,7 +3,8 @@
  * barrier returns one; make it with `tx.script` or `tx.add`.
  *
  * The script has `KEYS` and `ARGV` to itself, and ends in `return success(answer)`, `return failure(code, message)`,
- * `return ongoing(retryAfterMs)`, or nothing for an empty answer. In an undo it also has `original`: the first answer
+ * `return ongoing(retryAfterMs)`, or nothing for an empty answer. `successJson(text)` answers JSON text as it is, because
+ * cjson rounds numbers to 14 digits. An answer that JSON cannot say, such as a NaN, is dropped. In an undo it also has `original`: the first answer
  * of the action (for a cancel: of the try) as JSON text, for `cjson.decode`. `original` is nil where that answer was
  * empty or was dropped, and for every op that undoes no other. Redis rolls nothing back, so let the script check
  * everything first and write last. After `failure` and `ongoing` no row is kept, but what the script has written stays.
@@ -67,7 +68,7 @@ export interface RedisEffects {
 }
 
 // Lua computes in doubles, so beyond 2^53 a comparison would be wrong. Everything is checked before the one write. The
-// answer is not made by cjson, which rounds to 14 digits.
+// answer is not made by cjson.
 const ADD = `local text = redis.call('GET', KEYS[1])
 local value = tonumber(text or '0')
 local delta = tonumber(ARGV[1])
@@ -78,7 +79,7 @@ if not value or math.abs(value) > 9007199254740991 or math.abs(value + delta) > 
   error('the value is no number between -2^53 and 2^53')
 end
 redis.call('INCRBY', KEYS[1], ARGV[1])
-return { result = 'success', answer = string.format('{"value":%.0f}', value + delta) }`
+return successJson(string.format('{"value":%.0f}', value + delta))`
 
 export const REDIS_EFFECTS: RedisEffects = {
   script: (script, keys, args = []) => ({ script, keys, args }),

@@ -29,19 +29,29 @@ if decision == 'duplicate' then return { decision, redis.call('HGET', barrier, o
 if decision ~= 'run' or mode == 'decide' then return { decision, '' } end
 local original = mode == 'undo' and redis.call('HGET', barrier, pair .. ':answer') or nil
 if original == '' then original = nil end
-local function success(answer) return { result = 'success', answer = cjson.encode(answer) } end
-local function failure(code, message) return { result = 'failure', code = code, message = message } end
-local function ongoing(retryAfterMs) return { result = 'ongoing', retryAfterMs = retryAfterMs } end
+local made = {}
+local function make(outcome)
+  made[outcome] = true
+  return outcome
+end
+local function successJson(text) return make({ result = 'success', answer = tostring(text or '') }) end
+local function success(answer)
+  local isEncoded, text = pcall(cjson.encode, answer)
+  return successJson(isEncoded and text)
+end
+local function failure(code, message) return make({ result = 'failure', code = code, message = message }) end
+local function ongoing(retryAfterMs) return make({ result = 'ongoing', retryAfterMs = retryAfterMs }) end
 local function effect(KEYS, ARGV, original)
 `
 
 // The rows are written after the effect, because an error in the effect must not leave a row that says that the effect
-// was done.
+// was done. Nothing between the effect and the rows may fail: a repeat would then make the effect a second time. So an
+// answer of the effect's own is never taken for an outcome, and one that is no JSON is dropped.
 const EPILOGUE = `
 end
 local outcome = effect({ unpack(KEYS, 2) }, { unpack(ARGV, 20) }, original)
-if outcome ~= nil and (type(outcome) ~= 'table' or outcome.result == nil) then outcome = success(outcome) end
-outcome = outcome or { answer = '' }
+if outcome == nil then outcome = successJson() end
+if not made[outcome] then outcome = success(outcome) end
 if outcome.result == 'failure' then return { 'failure', tostring(outcome.code), tostring(outcome.message) } end
 if outcome.result == 'ongoing' then return { 'ongoing', tostring(outcome.retryAfterMs or '') } end
 local answer = outcome.answer
