@@ -22,12 +22,19 @@ const STATEMENTS_BY_PARTS = {
 
 /**
  * Writes a flush as one statement, which is one round trip and one database transaction. It returns one row: the instant, and
- * the gids that were created and that were updated, each with spaces between them, which no gid has.
+ * the gids that were created and that were updated, each with spaces between them, which no gid has. Without `tells` no node is told
+ * of commands.
  */
-export function writeFlush(creates: readonly PendingCreate[], updates: readonly PendingUpdate[]): Query {
+export function writeFlush(
+  creates: readonly PendingCreate[],
+  updates: readonly PendingUpdate[],
+  tells = true,
+): Query {
   const name = nameParts(creates, updates)
   const values = [...toColumns(creates), ...toColumns(updates), ...listGidsAgain(updates)]
-  return { sql: STATEMENTS_BY_PARTS[name], values, name: `counterstep_${name}` }
+  const sql = STATEMENTS_BY_PARTS[name]
+  if (tells) return { sql, values, name: `counterstep_${name}` }
+  return { sql: sql.replace(TOLD, '0'), values, name: `counterstep_${name}_untold` }
 }
 
 function nameParts(

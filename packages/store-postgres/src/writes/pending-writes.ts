@@ -31,6 +31,8 @@ export interface PendingCreate extends Pending<CreateResult> {
 export interface PendingUpdate extends Pending<UpdateResult> {
   readonly type: 'update'
   readonly version: number
+  /** Other nodes are told of it. */
+  readonly isCommand: boolean
 }
 
 export type PendingWrite = PendingCreate | PendingUpdate
@@ -90,7 +92,9 @@ export function toPendingUpdate(
     update.hold.type,
     toDueColumn(update.hold),
   ]
-  return { type: 'update', gid, token, version, writeId, cells, length: measure(cells), resolve, reject }
+  const isCommand = update.hold.type === 'command'
+  const length = measure(cells)
+  return { type: 'update', gid, token, version, writeId, isCommand, cells, length, resolve, reject }
 }
 
 function measure(cells: readonly Cell[]): number {

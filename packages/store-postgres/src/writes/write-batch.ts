@@ -19,13 +19,15 @@ export async function writeBatch(
   statements: WritingStatements,
   writes: readonly PendingWrite[],
   looks = 0,
+  tells = true,
 ): Promise<readonly Settlement[]> {
   const creates = writes.filter((write): write is PendingCreate => write.type === 'create')
   const updates = writes.filter((write): write is PendingUpdate => write.type === 'update')
   // A write that is alone tries a lock again. One with neighbours is first separated from them, so that they go on.
   const lockWaitRepeats = writes.length === 1 ? 1 : 0
   try {
-    const [row = []] = await statements.run(writeFlush(creates, updates), writes.length, lockWaitRepeats)
+    const flush = writeFlush(creates, updates, tells)
+    const [row = []] = await statements.run(flush, writes.length, lockWaitRepeats)
     const now = Number(row[FLUSHED.now])
     const created = readGids(row[FLUSHED.created])
     const updated = readGids(row[FLUSHED.updated])
@@ -41,6 +43,10 @@ export async function writeBatch(
   } catch (error: unknown) {
     // A fault of a row comes as an AssertionError.
     if (!(error instanceof AssertionError)) throw error
+    // The queue of NOTIFY may be full, which another database of the server can cause. To tell other nodes only hurries: they
+    // learn of a command when they renew their leases.
+    if (tells && updates.some(({ isCommand }) => isCommand))
+      return writeBatch(statements, writes, looks, false)
     return writeHalves(statements, writes, error)
   }
 }
