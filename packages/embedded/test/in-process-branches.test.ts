@@ -52,6 +52,10 @@ async function own(
 
 const quickly = { retry: { initialMs: 20, factor: 1 } } as const
 
+function throwFault(): never {
+  throw new Error('a fault')
+}
+
 describe('branches that are functions of this process', () => {
   it('A saga of them ends behind the barrier in their own database, each effect once', async () => {
     const database = new DatabaseSync(join(folder, 'shop.db'))
@@ -230,6 +234,29 @@ describe('branches that are functions of this process', () => {
     await using second = await own({ '/slow': answering(200) })
     await expect.poll(async () => (await second.get('slow'))?.status, { timeout: 30_000 }).toBe('succeeded')
   })
+
+  for (const [what, answer] of [
+    ['an object whose part throws', () => Object.defineProperty({}, 'answer', { get: throwFault })],
+    ['a proxy that throws', () => new Proxy({}, { get: throwFault, has: throwFault, ownKeys: throwFault })],
+  ] as const) {
+    it(`One that returns ${what} is called again, as one that throws`, async () => {
+      let attempts = 0
+      await using counterstep = await own({
+        '/odd': () => {
+          attempts++
+          return (attempts === 1 ? answer() : { answer: { statusCode: 200 } }) as Awaited<
+            ReturnType<InProcessBranch>
+          >
+        },
+      })
+      const view = await counterstep.submit(
+        { ...quickly, branches: [{ action: 'shop:/odd' }] },
+        { waitMs: 10_000 },
+      )
+      expect(view.status).toBe('succeeded')
+      expect(attempts).toBe(2)
+    })
+  }
 
   it('A log that throws ends neither the process nor the saga', async () => {
     const warned: Error[] = []

@@ -77,9 +77,10 @@ export class InProcessAttempt
   /** Calls the function. `onEnded` is told when its place is free. */
   run(given: InProcessCall, onEnded: () => void): void {
     this.#onEnded = onEnded
-    invoke(this.#target.branch, given).then(
-      (answered) => {
-        const { answer, error } = readAnswer(this.#call, answered)
+    // A result may throw when it is read, which counts as if the function had thrown.
+    const answering = invoke(this.#target.branch, given).then((answered) => readAnswer(this.#call, answered))
+    answering.then(
+      ({ answer, error }) => {
         this.#settle(answer)
         this.#end()
         if (error !== undefined) this.#options.onError(error, this.#call)
