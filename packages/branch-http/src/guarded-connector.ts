@@ -1,9 +1,10 @@
 import { lookup as systemLookup } from 'node:dns'
-import { isIP, type LookupFunction } from 'node:net'
-import { buildConnector } from 'undici'
+import { isIP, type LookupFunction, type Socket } from 'node:net'
+import { buildConnector, errors } from 'undici'
 import { boundAnswers } from './bounded-answers.ts'
 import type { OriginTls } from './caller-options.ts'
 import { connectSocket } from './connector-socket.ts'
+import { paceReading } from './paced-socket.ts'
 import type { OriginReads } from './reading-time.ts'
 import type { TargetPolicy } from './targets/target-policy.ts'
 
@@ -41,14 +42,39 @@ export function createGuardedConnector(
   { mayReach, lookup, connectTimeoutMs, tls, reads }: ConnectorOptions,
   build = buildConnector,
 ): buildConnector.connector {
-  const connect = boundAnswers(build({ ...tls, allowH2: false, timeout: connectTimeoutMs, lookup }), reads)
+  const connectAny = build({ ...tls, allowH2: false, timeout: connectTimeoutMs, lookup })
+  const connect = boundAnswers(connectAny, reads)
+  function connectTls(options: buildConnector.Options, callback: buildConnector.Callback): Socket {
+    const startedAt = performance.now()
+    const { servername: _, ...place } = options
+    const plain = { ...place, protocol: 'http:', port: options.port || '443' }
+    return connectSocket(connectAny, plain, (error, socket) => {
+      if (error !== null) {
+        callback(error, null)
+        return
+      }
+      if (socket.destroyed) {
+        callback(socket.errored ?? new DeniedAddressError(), null)
+        return
+      }
+      // TLS's own records take time as well: a service could send them without end, and no byte of an answer.
+      const paced = paceReading(socket, reads)
+      const leftMs = Math.max(1, connectTimeoutMs - (performance.now() - startedAt))
+      const timer = setTimeout(() => paced.destroy(new errors.ConnectTimeoutError()), leftMs)
+      connect({ ...options, httpSocket: paced as unknown as Socket }, (...connected) => {
+        clearTimeout(timer)
+        callback(...connected)
+      })
+    })
+  }
   return function connectGuarded(options, callback) {
-    const { hostname } = options
+    const { hostname, protocol } = options
     if (isIP(hostname) !== 0 && !mayReach(hostname, hostname)) {
       callback(new DeniedAddressError(), null)
       return
     }
-    const socket = connectSocket(connect, options, callback)
+    const socket =
+      protocol === 'https:' ? connectTls(options, callback) : connectSocket(connect, options, callback)
     socket.prependOnceListener('connect', () => {
       const { remoteAddress } = socket
       if (remoteAddress === undefined || !mayReach(hostname, remoteAddress))

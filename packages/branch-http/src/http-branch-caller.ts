@@ -6,6 +6,7 @@ import { type CallerOrigins, createCallerOrigins } from './caller-origins.ts'
 import { CheckedPayloads } from './checked-payloads.ts'
 import { assertConnectorGivesSocket } from './connector-socket.ts'
 import { toErrorWord } from './error-word.ts'
+import { createOpenReads } from './origin-reads.ts'
 import { PackedRoom } from './packed-room.ts'
 import { createPoolFactory } from './pool-factory.ts'
 import { type ParsedUrl, toParsedUrl } from './request-line.ts'
@@ -19,7 +20,8 @@ import { TargetCache, useOrigin } from './target-cache.ts'
  */
 export function httpBranchCaller(options: HttpBranchCallerOptions = {}): BranchCaller {
   const checked = checkOptions(options)
-  return createHttpBranchCaller(checked, createCallerOrigins(checked, createPoolFactory(checked)))
+  const createPool = createPoolFactory(checked, createOpenReads(checked))
+  return createHttpBranchCaller(checked, createCallerOrigins(checked, createPool))
 }
 
 /** Makes the branch caller over HTTP, which may share its origins with another one. */

@@ -3,7 +3,8 @@ import { boundAnswers } from './bounded-answers.ts'
 import type { CallerOptions, OriginTls } from './caller-options.ts'
 import { createGuardedConnector, guardLookup } from './guarded-connector.ts'
 import { createListedCheck, UNLISTED_HEADER_BYTES_MAX } from './listed-origins.ts'
-import { LISTED_SHARE, type OriginReads, ReadingTime, UNLISTED_SHARE } from './reading-time.ts'
+import type { OpenReads } from './origin-reads.ts'
+import type { OriginReads } from './reading-time.ts'
 import { shareLookup } from './shared-lookup.ts'
 
 /** An idle connection is given up this long before the service would close it, because news of a close takes time. */
@@ -13,7 +14,10 @@ const KEEP_ALIVE_MARGIN_MS = 1_000
  * Returns a function that makes undici's pool of connections to one origin. The pool has the bounds of this caller, and
  * none of undici's own timeouts.
  */
-export function createPoolFactory(options: CallerOptions): (originKey: string) => Dispatcher {
+export function createPoolFactory(
+  options: CallerOptions,
+  openReads: OpenReads,
+): (originKey: string) => Dispatcher {
   const { targets, connectTimeoutMs, keepAliveMs, proxyUrl } = options
   const mayReach = (hostname: string, address: string) => targets.mayReach(hostname, address)
   const listedHosts = new Set(options.listedOrigins.map((origin) => new URL(origin).hostname))
@@ -29,14 +33,11 @@ export function createPoolFactory(options: CallerOptions): (originKey: string) =
     bodyTimeout: 0,
   }
   const isListed = createListedCheck(options.listedOrigins)
-  const listedTime = new ReadingTime(LISTED_SHARE)
-  const unlistedTime = new ReadingTime(UNLISTED_SHARE)
   return function createPool(originKey) {
     const tls = options.tls.get(originKey)
     const { answerHeaderBytesMax: bytesMax } = options
-    const listed = isListed(originKey)
-    const maxHeaderSize = listed ? bytesMax : Math.min(bytesMax, UNLISTED_HEADER_BYTES_MAX)
-    const reads = (listed ? listedTime : unlistedTime).openOrigin()
+    const maxHeaderSize = isListed(originKey) ? bytesMax : Math.min(bytesMax, UNLISTED_HEADER_BYTES_MAX)
+    const reads = openReads(originKey)
     const own = { ...poolOptions, maxHeaderSize }
     if (proxyUrl !== undefined) return createTunnelledPool(own, { proxyUrl, connectTimeoutMs, tls, reads })
     const connect = createGuardedConnector({ mayReach, lookup, connectTimeoutMs, tls, reads })

@@ -31,10 +31,13 @@ export class ReadingTime {
 
   /** Returns the reads of one more origin that shares this time. */
   openOrigin(): OriginReads {
-    const origin: OriginReads = new OriginReads(() => {
-      this.#waiting.add(origin)
-      this.#goOn()
-    })
+    const origin: OriginReads = new OriginReads(
+      () => {
+        this.#waiting.add(origin)
+        this.#goOn()
+      },
+      (tookMs) => this.#take(tookMs),
+    )
     return origin
   }
 
@@ -57,10 +60,13 @@ export class ReadingTime {
         this.#wakeLater()
         return
       }
-      const tookMs = origin.readOne(now)
-      // The pause of a garbage collection counts as well. It must not keep a service waiting for long.
-      this.#leftMs = Math.max(-SAVED_MS_MAX, this.#leftMs - tookMs)
+      this.#take(origin.readOne(now))
     }
+  }
+
+  /** The pause of a garbage collection counts as well. It must not keep a service waiting for long. */
+  #take(tookMs: number): void {
+    this.#leftMs = Math.max(-SAVED_MS_MAX, this.#leftMs - tookMs)
   }
 
   /** Finds the origin that has used the least of those that have something to read. */
@@ -96,13 +102,15 @@ export class ReadingTime {
 /** The connections of one origin that have something to read, and the time that its answers have used. */
 export class OriginReads {
   readonly #onWaiting: () => void
+  readonly #onTaken: (ms: number) => void
   /** Each connection is in it once, however often it was told that there is more to read. */
   readonly #reads = new Map<object, () => void>()
   #usedMs = 0
   #usedAt = performance.now()
 
-  constructor(onWaiting: () => void) {
+  constructor(onWaiting: () => void, onTaken: (ms: number) => void) {
     this.#onWaiting = onWaiting
+    this.#onTaken = onTaken
   }
 
   get isWaiting(): boolean {
@@ -114,6 +122,19 @@ export class OriginReads {
     if (this.#reads.has(connection)) return
     this.#reads.set(connection, read)
     this.#onWaiting()
+  }
+
+  /** Does the same for a library that tells of what it has read by ticks. The time of these counts, too. */
+  runInTicks(connection: object, read: () => void): void {
+    this.run(connection, () => {
+      read()
+      const readAt = performance.now()
+      process.nextTick(() => {
+        const tookMs = performance.now() - readAt
+        this.#usedMs += tookMs
+        this.#onTaken(tookMs)
+      })
+    })
   }
 
   /** The connection has closed. */

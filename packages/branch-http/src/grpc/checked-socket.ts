@@ -1,7 +1,10 @@
-import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
+import { connect as connectTcp, isIP, type LookupFunction } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { connect as connectTls } from 'node:tls'
 import type { OriginTls } from '../caller-options.ts'
 import { DeniedAddressError, type MayReach } from '../guarded-connector.ts'
+import { paceReading } from '../paced-socket.ts'
+import type { OriginReads } from '../reading-time.ts'
 import { removeBrackets } from '../targets/host.ts'
 
 export interface CheckedSocketOptions {
@@ -12,9 +15,11 @@ export interface CheckedSocketOptions {
   readonly connectTimeoutMs: number
   /** It is absent for plain text. */
   readonly tls?: OriginTls | undefined
+  /** These read from the connection when there is time for it, TLS's own records included. */
+  readonly reads: OriginReads
 }
 
-type Callback = (error: Error | undefined, socket?: Socket) => void
+type Callback = (error: Error | undefined, socket?: Duplex) => void
 
 /**
  * Connects to a service, and checks the address before anything is sent, even TLS's hello. A name is resolved once, so that
@@ -23,7 +28,7 @@ type Callback = (error: Error | undefined, socket?: Socket) => void
 export function connectChecked(
   hostname: string,
   port: number,
-  { mayReach, lookup, connectTimeoutMs, tls }: CheckedSocketOptions,
+  { mayReach, lookup, connectTimeoutMs, tls, reads }: CheckedSocketOptions,
   done: Callback,
 ): void {
   const host = removeBrackets(hostname)
@@ -38,7 +43,7 @@ export function connectChecked(
     clearTimeout(timer)
     callback(error)
   }
-  const succeed = (connected: Socket) => {
+  const succeed = (connected: Duplex) => {
     clearTimeout(timer)
     callback(undefined, connected)
   }
@@ -49,10 +54,16 @@ export function connectChecked(
     if (remoteAddress === undefined || !mayReach(host, remoteAddress)) {
       socket.destroy(new DeniedAddressError())
     } else if (tls === undefined) {
-      succeed(socket)
+      succeed(paceReading(socket, reads))
     } else {
       const servername = isIP(host) === 0 ? { servername: host } : {}
-      const secure = connectTls({ ...tls, ...servername, host, socket, ALPNProtocols: ['h2'] })
+      const secure = connectTls({
+        ...tls,
+        ...servername,
+        host,
+        socket: paceReading(socket, reads),
+        ALPNProtocols: ['h2'],
+      })
       secure.on('error', fail)
       secure.once('secureConnect', () => {
         if (secure.alpnProtocol === 'h2') succeed(secure)

@@ -4,6 +4,7 @@ import type { CallerOptions } from '../caller-options.ts'
 import type { CallerOrigins } from '../caller-origins.ts'
 import { toErrorWord } from '../error-word.ts'
 import { guardLookup } from '../guarded-connector.ts'
+import type { OpenReads } from '../origin-reads.ts'
 import { shareLookup } from '../shared-lookup.ts'
 import { TargetCache, useOrigin } from '../target-cache.ts'
 import { toOrigin } from '../targets/target-url.ts'
@@ -93,7 +94,10 @@ function toGrpcDestination(url: URL): GrpcDestination {
   return { originKey: toOrigin(url), scheme, authority: url.host, path: url.pathname }
 }
 
-export function createConnectionsFactory(options: CallerOptions): (originKey: string) => GrpcConnections {
+export function createConnectionsFactory(
+  options: CallerOptions,
+  openReads: OpenReads,
+): (originKey: string) => GrpcConnections {
   const { targets, connectTimeoutMs, answerHeaderBytesMax: headerBytesMax } = options
   const mayReach = (hostname: string, address: string) => targets.mayReach(hostname, address)
   const listedHosts = new Set(options.listedOrigins.map((origin) => new URL(origin).hostname))
@@ -102,9 +106,10 @@ export function createConnectionsFactory(options: CallerOptions): (originKey: st
     const { protocol, hostname, port, host } = new URL(originKey)
     const isSecure = protocol === 'grpcs:'
     const tls = isSecure ? { ...options.tls.get(`https://${host}`) } : undefined
+    const reads = openReads(originKey)
     return new GrpcConnections({
       connect: (callback) =>
-        connectChecked(hostname, Number(port), { mayReach, lookup, connectTimeoutMs, tls }, callback),
+        connectChecked(hostname, Number(port), { mayReach, lookup, connectTimeoutMs, tls, reads }, callback),
       authority: `${isSecure ? 'https' : 'http'}://${host}`,
       headerBytesMax,
     })

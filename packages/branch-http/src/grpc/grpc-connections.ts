@@ -10,6 +10,11 @@ const CANCEL = 8
 /** A peer that reads nothing keeps a connection that ends no longer than this. */
 const END_MS_MAX = 1_000
 const HEADER_PAIRS_MAX = 200
+/**
+ * So many connections are open at once, of which one is for new calls and the others wait for their last ones. A service may end each at its
+ * first call.
+ */
+const CONNECTIONS_MAX = 8
 /** Requests that wait to be written count for it, too. Node takes megabytes here. */
 const SESSION_MIB_MAX = 64
 
@@ -85,6 +90,8 @@ export class GrpcConnections implements Connections<GrpcAttempt> {
 
   #use(socket: Duplex): void {
     const { authority, headerBytesMax } = this.#options
+    const [oldest] = this.#connections
+    if (oldest !== undefined && this.#connections.size >= CONNECTIONS_MAX) destroyConnection(oldest)
     const http2 = process.getBuiltinModule('node:http2')
     const session = http2.connect(authority, {
       createConnection: () => socket,

@@ -1,0 +1,78 @@
+import { Duplex } from 'node:stream'
+import type { OriginReads } from './reading-time.ts'
+
+/** One turn reads so many bytes of a connection. They may be a hundred calls, or a thousand small frames. */
+const CHUNK_BYTES_MAX = 16 * 1024
+
+type Done = (error?: Error | null) => void
+
+export interface Pace {
+  /** The connection has bytes to read, and `readSome` is to be called when it is its turn. */
+  readonly onWaiting: () => void
+  readonly onClosed: () => void
+  /** Hears of bytes before they are passed on. Returns false if they must not be, since the connection has ended. */
+  readonly mayRead?: (bytes: number) => boolean
+}
+
+/**
+ * Passes a connection on to Node's HTTP/2 or TLS, which would read from a socket of its own without end: megabytes in one turn of the event
+ * loop. Here the connection waits for a turn before each read.
+ */
+export class PacedSocket extends Duplex {
+  readonly #socket: Duplex
+  readonly #pace: Pace
+  #isWanted = false
+
+  constructor(socket: Duplex, pace: Pace) {
+    super()
+    this.#socket = socket
+    this.#pace = pace
+    socket.on('readable', () => this.#waitForTurn())
+    socket.once('end', () => this.push(null))
+    socket.once('error', (error) => this.destroy(error))
+    socket.once('close', () => this.destroy())
+  }
+
+  readSome(): void {
+    const chunk: Buffer | null = this.#socket.read(Math.min(this.#socket.readableLength, CHUNK_BYTES_MAX))
+    if (chunk === null || this.#pace.mayRead?.(chunk.length) === false) return
+    this.#isWanted = false
+    this.push(chunk)
+  }
+
+  override _read(): void {
+    this.#isWanted = true
+    this.#waitForTurn()
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
+    this.#socket.write(chunk, done)
+  }
+
+  override _writev(chunks: { chunk: Buffer }[], done: Done): void {
+    this.#socket.write(Buffer.concat(chunks.map(({ chunk }) => chunk)), done)
+  }
+
+  override _final(done: Done): void {
+    this.#socket.end(() => done())
+  }
+
+  override _destroy(error: Error | null, done: Done): void {
+    this.#pace.onClosed()
+    this.#socket.destroy()
+    done(error)
+  }
+
+  #waitForTurn(): void {
+    if (this.#isWanted && this.#socket.readableLength > 0 && !this.destroyed) this.#pace.onWaiting()
+  }
+}
+
+/** Lets a connection to a service be read when there is time for what the service sends. */
+export function paceReading(socket: Duplex, reads: OriginReads): PacedSocket {
+  const paced: PacedSocket = new PacedSocket(socket, {
+    onWaiting: () => reads.runInTicks(paced, () => paced.readSome()),
+    onClosed: () => reads.forget(paced),
+  })
+  return paced
+}
