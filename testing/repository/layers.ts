@@ -125,9 +125,9 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TEST_SERVERS],
   }),
   // DTM's other face. Its libraries are optional, so they are loaded where the face is wanted.
-  [DTM_GRPC]: layer('packages/dtm-grpc', [ACCESS, DTM, ENGINE, PROTOCOL], {
+  [DTM_GRPC]: layer('packages/dtm-grpc', [ACCESS, BRANCH_HTTP, DTM, ENGINE, PROTOCOL], {
     thirdParty: ['@grpc/grpc-js', '@grpc/proto-loader'],
-    testWorkspaces: [BRANCH_HTTP, CORE, SQLITE, TEST_SERVERS],
+    testWorkspaces: [CORE, SQLITE, TEST_SERVERS],
   }),
   // Hosts have this in common: which settings there are and what they mean. It opens nothing.
   [CONFIGURATION]: layer('packages/configuration', [ACCESS, BRANCH_HTTP, CORE, ENGINE, PROTOCOL, SIGNATURE], {

@@ -10,6 +10,7 @@ export const ALONE_FILES: readonly string[] = [
   'packages/branch-http/test/deadline-wheel.test.ts',
   'packages/branch-http/test/hostile.test.ts',
   'packages/cli/test/wait-for-store.test.ts',
+  'packages/dtm-grpc/src/receive-turns.test.ts',
   'packages/engine/test/alerts.test.ts',
   'packages/engine/test/bulk.test.ts',
   'packages/store-redis/src/links/answer-deadline.test.ts',

@@ -19,6 +19,7 @@ export { endConnectionsWhileStopping, endIdleConnectionsWhileClosing } from './e
 export { FAILURES_PER_ADDRESS_PER_S_MAX } from './failure-rate.ts'
 export { createGate, type Gate, type GateSettings, type Guard } from './gate.ts'
 export { guardRoutes } from './guard-routes.ts'
+export { HolderQueue } from './holder-queue.ts'
 export { buildLoopbackHostRule, buildNamedHostRule, type HostRule, readHostname } from './host-rule.ts'
 export { readKeyFileText } from './key-file-text.ts'
 export { KeyQuota, type QuotaBounds, type Stores } from './key-quota.ts'

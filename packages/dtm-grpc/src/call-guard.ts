@@ -1,7 +1,8 @@
 import type { Gate, Guard, RequestHead } from '@counterstep/access'
+import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import type { Metadata, ServerInterceptingCallInterface, ServerInterceptor } from '@grpc/grpc-js'
 import { boundMessages } from './bound-messages.ts'
-import type { Connections } from './connections.ts'
+import type { CallConnection, Connections } from './connections.ts'
 import type { Libraries } from './load-libraries.ts'
 import { findAccess, type MethodAccess } from './method-access.ts'
 import { KEYED_BOUNDS, OPEN_BOUNDS, ReceiveTurns, type Turn } from './receive-turns.ts'
@@ -12,6 +13,7 @@ export interface Admitted {
   readonly head: RequestHead
   /** The name of its caller: the id of a key, or a network. */
   readonly caller: string
+  readonly connection: CallConnection
 }
 
 /** Calls of one connection that were refused may go on sending. It ends after this time if it has shown no good key. */
@@ -19,6 +21,11 @@ const STRANGER_MS_MAX = 1_000
 
 const ENDED = buildStatus(CODES.UNAVAILABLE, 'the connection has ended')
 const NO_CALL = buildStatus(CODES.UNAVAILABLE, 'no such call')
+const NO_BOUNDS = buildStatus(CODES.INTERNAL, 'this version of @grpc/grpc-js bounds no messages')
+/** A call of a method that takes one message. */
+const ONE_MESSAGE = { messagesMax: 1, atOnceMax: 1 }
+/** A call of a method that takes a stream. */
+const STREAM_BOUNDS = { messagesMax: 1_000, atOnceMax: 8 }
 
 /** Lets a call's message be received only once the head of the call has passed the gate. */
 export class CallGuard {
@@ -71,10 +78,15 @@ export class CallGuard {
               call.sendStatus(refusal ?? NO_CALL)
               return
             }
-            if (access.messageBytesMax !== undefined) boundMessages(call, access.messageBytesMax)
+            const bounds = method.requestStream ? STREAM_BOUNDS : ONE_MESSAGE
+            if (!boundMessages(call, { ...bounds, bytesMax: access.messageBytesMax ?? BODY_BYTES_MAX })) {
+              call.sendStatus(NO_BOUNDS)
+              return
+            }
             const late = buildStatus(CODES.DEADLINE_EXCEEDED, 'the message came too slowly')
             const turns = access.access === 'open' ? this.#openTurns : this.#turns
             turn = turns.take(
+              this.find(metadata).caller,
               () => receive(metadata),
               () => call.sendStatus(late),
             )
@@ -104,26 +116,26 @@ export class CallGuard {
     call: ServerInterceptingCallInterface,
     metadata: Metadata,
   ): CallStatus | undefined {
-    const socket = this.#connections.find(call.getPeer())
-    if (socket === undefined || access === undefined) return NO_CALL
-    const head = readHead(metadata, call.getHost(), socket.remoteAddress)
+    const connection = this.#connections.find()
+    if (connection === undefined || access === undefined) return NO_CALL
+    const head = readHead(metadata, call.getHost(), connection.socket.remoteAddress)
     const verdict = this.#findGuard(access)(head)
     if (
       (verdict instanceof Error || access.access === 'open') &&
-      !this.#connections.countStrangerCall(socket)
+      !this.#connections.countStrangerCall(connection)
     )
       return ENDED
     if (verdict instanceof Error) {
-      setTimeout(() => this.#connections.endStranger(socket), STRANGER_MS_MAX).unref()
+      setTimeout(() => this.#connections.endStranger(connection), STRANGER_MS_MAX).unref()
       return toErrorStatus(verdict, () => undefined)
     }
-    if (verdict === undefined && access.access !== 'open') this.#connections.acquaint(socket)
+    if (verdict === undefined && access.access !== 'open') this.#connections.acquaint(connection)
     const caller =
       verdict === undefined
         ? (head.socket.remoteAddress ?? '')
-        : this.#connections.trust(socket, verdict, this.#gate)
+        : this.#connections.trust(connection, verdict, this.#gate)
     if (caller === undefined) return ENDED
-    this.#admitted.set(metadata, { head, caller })
+    this.#admitted.set(metadata, { head, caller, connection })
     return undefined
   }
 

@@ -1,65 +1,129 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { type ConnectionBounds, type Gate, toNetwork } from '@counterstep/access'
+import { PacedSocket } from '@counterstep/branch-http/paced-socket'
+import { type Reader, ReadTurns } from './read-turns.ts'
 import { Strangers } from './strangers.ts'
 
-/** Finds the connection of a call, which the library names by its address and port alone. */
+/** A connection that has sent nothing ends after this time. */
+const START_MS_MAX = 10_000
+
+/** One connection of a caller. */
+export interface CallConnection {
+  readonly socket: Socket
+  /** Its address, or the network of an IPv6 address. */
+  readonly network: string
+  /** Holders take turns to be read from. This is the network, or the caller once that is known. */
+  holder: string
+  /** A call of it has passed the gate, or may be made by a key. */
+  isTrusted: boolean
+}
+
+/** Holds the connections, and finds the one of a call: its async context, since the library names it by its address alone. */
 export class Connections {
   readonly #bounds: ConnectionBounds
-  readonly #sockets = new Map<string, Socket>()
-  readonly #trusted = new WeakSet<Socket>()
+  readonly #open = new Set<CallConnection>()
+  readonly #current = new AsyncLocalStorage<CallConnection>()
   readonly #strangers = new Strangers()
+  readonly #turns = new ReadTurns()
 
   constructor(bounds: ConnectionBounds) {
     this.#bounds = bounds
   }
 
   get size(): number {
-    return this.#sockets.size
+    return this.#open.size
   }
 
-  /** Counts the connection until it closes. Returns false if it has ended already. */
-  add(socket: Socket): boolean {
-    const { remoteAddress, remotePort } = socket
-    if (remoteAddress === undefined || remotePort === undefined) return false
-    const name = `${remoteAddress}:${remotePort}`
-    this.#sockets.set(name, socket)
+  /** Counts the connection until it closes, and gives it to `serve`, unless it has ended already. */
+  add(socket: Socket, serve: (stream: Duplex) => void): void {
+    const { remoteAddress } = socket
+    if (remoteAddress === undefined) {
+      socket.destroy()
+      return
+    }
+    this.#bounds.countConnection(socket)
+    if (socket.destroyed) return
+    const network = toNetwork(remoteAddress)
+    const connection: CallConnection = { socket, network, holder: network, isTrusted: false }
+    this.#open.add(connection)
+    this.#strangers.add(socket, network)
     socket.once('close', () => {
-      if (this.#sockets.get(name) === socket) this.#sockets.delete(name)
+      this.#open.delete(connection)
       this.#strangers.remove(socket)
     })
-    this.#bounds.countConnection(socket)
-    if (!socket.destroyed) this.#strangers.add(socket, toNetwork(remoteAddress))
-    return !socket.destroyed
+    this.#startInTurn(connection, serve)
   }
 
-  find(peer: string): Socket | undefined {
-    return this.#sockets.get(peer)
+  /** Begins HTTP/2, which takes a part of a millisecond, when the connection has sent something and it is its turn. */
+  #startInTurn(connection: CallConnection, serve: (stream: Duplex) => void): void {
+    const { socket } = connection
+    const reader = this.#toReader(connection, () => {
+      socket.setTimeout(0)
+      this.#current.run(connection, () => serve(this.#pace(connection)))
+    })
+    socket.setTimeout(START_MS_MAX, () => socket.destroy())
+    socket.once('readable', () => this.#turns.add(reader))
+    socket.once('close', () => this.#turns.delete(reader))
+  }
+
+  #pace(connection: CallConnection): PacedSocket {
+    const { socket } = connection
+    const reader = this.#toReader(connection, () => paced.readSome())
+    const paced = new PacedSocket(socket, {
+      onWaiting: () => this.#turns.add(reader),
+      onClosed: () => this.#turns.delete(reader),
+      mayRead: (bytes) => this.#strangers.countBytes(socket, bytes),
+    })
+    return paced
+  }
+
+  #toReader(connection: CallConnection, readSome: () => void): Reader {
+    const strangers = this.#strangers
+    return {
+      get holder() {
+        return connection.holder
+      },
+      get isKnown() {
+        return connection.isTrusted || strangers.isKnown(connection.network)
+      },
+      readSome,
+    }
+  }
+
+  /** Returns the connection of a call whose head has just come. It is undefined if it has ended. */
+  find(): CallConnection | undefined {
+    const connection = this.#current.getStore()
+    return connection !== undefined && this.#open.has(connection) ? connection : undefined
   }
 
   /** Records that a call has passed the gate. Returns the name of its caller, or undefined if the connection had to end. */
-  trust(socket: Socket, caller: string, gate: Gate): string | undefined {
-    const name = this.#bounds.trustConnection(socket, caller, gate)
-    if (name !== undefined) this.acquaint(socket)
+  trust(connection: CallConnection, caller: string, gate: Gate): string | undefined {
+    const name = this.#bounds.trustConnection(connection.socket, caller, gate)
+    if (name === undefined) return undefined
+    connection.holder = name
+    this.acquaint(connection)
     return name
   }
 
   /** Records that a call of the connection may be made, which is no call that anyone may make. */
-  acquaint(socket: Socket): void {
-    this.#trusted.add(socket)
-    this.#strangers.remove(socket)
+  acquaint(connection: CallConnection): void {
+    connection.isTrusted = true
+    this.#strangers.trust(connection.socket)
   }
 
   /** Counts a call that has shown no good key. Returns false if the connection had to end. */
-  countStrangerCall(socket: Socket): boolean {
+  countStrangerCall({ socket }: CallConnection): boolean {
     return this.#strangers.countCall(socket)
   }
 
   /** Ends a connection over which no call has passed the gate. */
-  endStranger(socket: Socket): void {
-    if (!this.#trusted.has(socket)) socket.destroy()
+  endStranger({ isTrusted, socket }: CallConnection): void {
+    if (!isTrusted) socket.destroy()
   }
 
   destroyAll(): void {
-    for (const socket of this.#sockets.values()) socket.destroy()
+    for (const { socket } of this.#open) socket.destroy()
   }
 }

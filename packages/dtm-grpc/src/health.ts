@@ -1,5 +1,6 @@
-import { toNetwork } from '@counterstep/access'
 import type { handleServerStreamingCall, handleUnaryCall, ServerWritableStream } from '@grpc/grpc-js'
+import type { CallGuard } from './call-guard.ts'
+import type { CallConnection } from './connections.ts'
 import { DTM_SERVICE } from './descriptor.ts'
 import type { HealthCheckMessage } from './messages.ts'
 import { buildStatus, CODES } from './to-status.ts'
@@ -20,11 +21,12 @@ type Watcher = ServerWritableStream<HealthCheckMessage, HealthReply>
 /** Answers load balancers by the standard protocol: this server serves until it begins to stop. */
 export class Health {
   readonly #isStopping: () => boolean
-  /** Has the peer of each, since a call that has ended may not know it. */
-  readonly #watchers = new Map<Watcher, string>()
+  readonly #guard: Pick<CallGuard, 'find'>
+  readonly #watchers = new Map<Watcher, CallConnection>()
 
-  constructor(isStopping: () => boolean) {
+  constructor(isStopping: () => boolean, guard: Pick<CallGuard, 'find'>) {
     this.#isStopping = isStopping
+    this.#guard = guard
   }
 
   build() {
@@ -48,32 +50,26 @@ export class Health {
   }
 
   readonly #watch: handleServerStreamingCall<HealthCheckMessage, HealthReply> = (call) => {
-    const peer = call.getPeer()
-    if (!this.#hasPlace(peer)) {
+    const { connection } = this.#guard.find(call.metadata)
+    if (!this.#hasPlace(connection)) {
       call.emit('error', buildStatus(CODES.RESOURCE_EXHAUSTED, 'too many watch the health'))
       return
     }
-    this.#watchers.set(call, peer)
+    this.#watchers.set(call, connection)
     call.on('cancelled', () => this.#watchers.delete(call))
     call.write({ status: SERVICES.has(call.request.service) ? this.#readStatus() : 'SERVICE_UNKNOWN' })
   }
 
-  #hasPlace(peer: string): boolean {
-    const peers = [...this.#watchers.values()]
-    const network = readNetwork(peer)
+  #hasPlace(connection: CallConnection): boolean {
+    const watching = [...this.#watchers.values()]
     return (
-      peers.length < WATCHERS_MAX &&
-      peers.filter((each) => each === peer).length < WATCHERS_PER_CONNECTION_MAX &&
-      peers.filter((each) => readNetwork(each) === network).length < WATCHERS_PER_ADDRESS_MAX
+      watching.length < WATCHERS_MAX &&
+      watching.filter((each) => each === connection).length < WATCHERS_PER_CONNECTION_MAX &&
+      watching.filter(({ network }) => network === connection.network).length < WATCHERS_PER_ADDRESS_MAX
     )
   }
 
   #readStatus(): HealthReply['status'] {
     return this.#isStopping() ? 'NOT_SERVING' : 'SERVING'
   }
-}
-
-/** A peer is an address and a port with a colon between them. */
-function readNetwork(peer: string): string {
-  return toNetwork(peer.slice(0, peer.lastIndexOf(':')))
 }

@@ -1,6 +1,9 @@
 import type { handleBidiStreamingCall } from '@grpc/grpc-js'
 import type { PackageDefinition } from '@grpc/proto-loader'
+import type { CallGuard } from './call-guard.ts'
+import type { CallConnection } from './connections.ts'
 import { DESCRIPTOR_NAMES, SERVICES } from './descriptor.ts'
+import { buildStatus, CODES } from './to-status.ts'
 
 /** One field besides `host` is there. */
 export interface ReflectionMessage {
@@ -14,8 +17,10 @@ type Call = Parameters<handleBidiStreamingCall<ReflectionMessage, object>>[0]
 /** These are codes of gRPC, as the protocol demands. */
 const NOT_FOUND = { error_response: { error_code: 5, error_message: 'there is no such name' } }
 const UNIMPLEMENTED = { error_response: { error_code: 12, error_message: 'extensions are not described' } }
-/** One call may ask so often. */
-const QUESTIONS_MAX = 1_000
+/** So many calls may be open at once, and so many of them over one connection. Each holds its last questions and their answers. */
+const CALLS_MAX = 64
+const CALLS_PER_CONNECTION_MAX = 4
+const CALL_MS_MAX = 60_000
 
 /** protobufjs names its files for their packages. */
 const DTM_FILE = 'dtmgimp.proto'
@@ -26,8 +31,11 @@ const IMPORT_OF_EMPTY = Buffer.concat([Buffer.from([0x1a, EMPTY_FILE.length]), B
 /** Describes the services and their messages to tools, by the standard protocol. */
 export class Reflection {
   readonly #files: readonly Buffer[]
+  readonly #guard: Pick<CallGuard, 'find'>
+  readonly #open = new Map<Call, CallConnection>()
 
-  constructor(definition: PackageDefinition) {
+  constructor(definition: PackageDefinition, guard: Pick<CallGuard, 'find'>) {
+    this.#guard = guard
     const [described] = Object.values(definition).filter((each) => 'fileDescriptorProtos' in each)
     const files = described === undefined ? [] : (described.fileDescriptorProtos as readonly Buffer[])
     this.#files = files.map((file) =>
@@ -40,13 +48,36 @@ export class Reflection {
   }
 
   #answerAll(call: Call): void {
-    let questions = 0
+    const { connection } = this.#guard.find(call.metadata)
+    if (!this.#hasPlace(connection)) {
+      call.emit('error', buildStatus(CODES.RESOURCE_EXHAUSTED, 'too many ask for descriptions'))
+      return
+    }
+    const late = buildStatus(CODES.DEADLINE_EXCEEDED, 'the questions came too slowly')
+    const timer = setTimeout(() => call.emit('error', late), CALL_MS_MAX).unref()
+    const end = () => {
+      clearTimeout(timer)
+      this.#open.delete(call)
+    }
+    this.#open.set(call, connection)
+    call.on('cancelled', end)
+    call.on('error', end)
     call.on('data', (message: ReflectionMessage) => {
-      questions++
-      if (questions > QUESTIONS_MAX) call.end()
-      else call.write({ original_request: message, ...this.#answer(message) })
+      const hasRoom = call.write({ original_request: message, ...this.#answer(message) })
+      // An answer is large beside its question, so one turn of the event loop answers one of each call, and none that is not read.
+      call.pause()
+      if (hasRoom) setImmediate(() => call.resume())
+      else call.once('drain', () => call.resume())
     })
-    call.on('end', () => call.end())
+    call.on('end', () => {
+      end()
+      call.end()
+    })
+  }
+
+  #hasPlace(connection: CallConnection): boolean {
+    const ofConnection = [...this.#open.values()].filter((each) => each === connection)
+    return this.#open.size < CALLS_MAX && ofConnection.length < CALLS_PER_CONNECTION_MAX
   }
 
   #answer({

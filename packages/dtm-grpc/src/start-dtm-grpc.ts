@@ -8,10 +8,10 @@ import { Connections } from './connections.ts'
 import { DESCRIPTOR, DTM_SERVICE, HEALTH_SERVICE, REFLECTION_SERVICES } from './descriptor.ts'
 import { DtmMethods } from './dtm-methods.ts'
 import { Health } from './health.ts'
+import { ignoreEndedCalls } from './ignore-ended-calls.ts'
 import { listen } from './listen.ts'
 import { type Libraries, loadLibraries } from './load-libraries.ts'
 import { Reflection } from './reflection.ts'
-import { StartTurns } from './start-turns.ts'
 
 export interface DtmGrpcDeps {
   readonly host: string
@@ -72,9 +72,9 @@ export async function startDtmGrpc(deps: DtmGrpcDeps): Promise<DtmGrpcServer> {
   const { grpc } = libraries
   const connections = new Connections(bounds)
   const guard = new CallGuard(libraries, gate, connections)
-  const health = new Health(() => dialect.commands.engine.isStopping)
+  const health = new Health(() => dialect.commands.engine.isStopping, guard)
   const server = new grpc.Server({ ...OPTIONS, interceptors: [guard.intercept] })
-  addServices(server, libraries, new DtmMethods({ dialect, gate, guard, report: onError }), health)
+  addServices(server, libraries, new DtmMethods({ dialect, gate, guard, report: onError }), health, guard)
   const injector = server.createConnectionInjector(
     tls === undefined
       ? grpc.ServerCredentials.createInsecure()
@@ -82,10 +82,10 @@ export async function startDtmGrpc(deps: DtmGrpcDeps): Promise<DtmGrpcServer> {
           { cert_chain: Buffer.from(tls.cert), private_key: Buffer.from(tls.key) },
         ]),
   )
-  const turns = new StartTurns((socket) => injector.injectConnection(socket))
+  ignoreEndedCalls(server)
   const servers = await listen(deps.host, deps.port, (socket) => {
     socket.on('error', () => socket.destroy())
-    if (connections.add(socket)) turns.add(socket)
+    connections.add(socket, (stream) => injector.injectConnection(stream))
   })
   return {
     url: `${tls === undefined ? 'grpc' : 'grpcs'}://${readAddress(servers)}`,
@@ -118,6 +118,7 @@ function addServices(
   { loader }: Libraries,
   methods: DtmMethods,
   health: Health,
+  guard: CallGuard,
 ): void {
   // The types of protobufjs ask for fields that it does not need.
   const descriptor = DESCRIPTOR as unknown as Parameters<typeof loader.fromJSON>[0]
@@ -129,6 +130,6 @@ function addServices(
   })
   server.addService(methods.countBytes(definition[DTM_SERVICE] as ServiceDefinition), methods.build())
   server.addService(definition[HEALTH_SERVICE] as ServiceDefinition, health.build())
-  const reflection = new Reflection(definition).build()
+  const reflection = new Reflection(definition, guard).build()
   for (const name of REFLECTION_SERVICES) server.addService(definition[name] as ServiceDefinition, reflection)
 }

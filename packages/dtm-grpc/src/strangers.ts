@@ -1,7 +1,12 @@
 import type { Socket } from 'node:net'
 
-/** So many connections may be open without a good key. They are those of health checks, and those whose first call is on its way. */
-export const STRANGERS_MAX = 64
+/**
+ * So many connections may be open without a good key. They are those of health checks, and those whose first call is on its way. A caller from afar
+ * needs its place for a few hundred milliseconds, however many others come meanwhile.
+ */
+export const STRANGERS_MAX = 1_024
+/** So many networks that have shown a good key are remembered. Their new connections keep their places longest. */
+const KNOWN_NETWORKS_MAX = 4_096
 /** Such a connection may begin so many calls at once, and as many in each second. */
 export const CALLS_PER_SECOND_MAX = 16
 /**
@@ -10,80 +15,112 @@ export const CALLS_PER_SECOND_MAX = 16
  */
 const BYTES_FREE = 16_384
 const BYTES_PER_SECOND_MAX = 8_192
-const LOOK_EVERY_MS = 250
 const SECOND_MS = 1_000
 
 interface Stranger {
-  readonly address: string
-  /** The calls that it may begin now. */
+  readonly network: string
+  /** The calls that it may begin, and the bytes that it may send, as they were at that instant. */
   callsLeft: number
-  /** The bytes that it may send now, and those that it had sent when they were last counted. */
   bytesLeft: number
-  bytesSent: number
+  at: number
 }
 
 /**
  * Bounds what callers without a key cost. A call over HTTP/2 takes the event loop for a tenth of a millisecond before anything can be
- * refused, and one read of a connection may bring a hundred of them.
+ * refused.
  */
 export class Strangers {
-  /** The oldest comes first. */
   readonly #strangers = new Map<Socket, Stranger>()
-  #timer: NodeJS.Timeout | undefined
+  /** The oldest of each comes first. */
+  readonly #ofNetworks = new Map<string, Set<Socket>>()
+  readonly #knownNetworks = new Set<string>()
 
-  /** Counts a new connection of an address, or of a network. If there are too many, the oldest of the address that has the most is ended. */
-  add(socket: Socket, address: string): void {
-    this.#strangers.set(socket, {
-      address,
-      callsLeft: CALLS_PER_SECOND_MAX,
-      bytesLeft: BYTES_FREE,
-      bytesSent: 0,
-    })
-    if (this.#strangers.size > STRANGERS_MAX) this.#endOne()
-    this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref()
+  /** Tells whether a connection of the network has shown a good key lately. */
+  isKnown(network: string): boolean {
+    return this.#knownNetworks.has(network)
   }
 
-  /** A call of the connection has shown a good key, or it has ended. */
+  /** Counts a new connection of an address, or of a network of IPv6. If there are too many, one is ended. */
+  add(socket: Socket, network: string): void {
+    const at = performance.now()
+    this.#strangers.set(socket, { network, callsLeft: CALLS_PER_SECOND_MAX, bytesLeft: BYTES_FREE, at })
+    const others = this.#ofNetworks.get(network)
+    if (others === undefined) this.#ofNetworks.set(network, new Set([socket]))
+    else others.add(socket)
+    if (this.#strangers.size > STRANGERS_MAX) this.#endOne()
+  }
+
+  /** A call of the connection has shown a good key. */
+  trust(socket: Socket): void {
+    const stranger = this.#strangers.get(socket)
+    if (stranger === undefined) return
+    const [oldest = ''] = this.#knownNetworks
+    this.#knownNetworks.delete(stranger.network)
+    if (this.#knownNetworks.size >= KNOWN_NETWORKS_MAX) this.#knownNetworks.delete(oldest)
+    this.#knownNetworks.add(stranger.network)
+    this.remove(socket)
+  }
+
+  /** The connection has ended. */
   remove(socket: Socket): void {
+    const stranger = this.#strangers.get(socket)
+    if (stranger === undefined) return
     this.#strangers.delete(socket)
+    const others = this.#ofNetworks.get(stranger.network)
+    others?.delete(socket)
+    if (others?.size === 0) this.#ofNetworks.delete(stranger.network)
   }
 
   /** Counts a call that has shown no good key. Ends the connection, and returns false, if these are too many. */
   countCall(socket: Socket): boolean {
+    return this.#take(socket, 1)
+  }
+
+  /**
+   * Counts bytes that are about to be read, which may hold the first key. Ends the connection, and returns false, if a stranger has sent too many
+   * before.
+   */
+  countBytes(socket: Socket, bytes: number): boolean {
+    const mayRead = this.#take(socket, 0)
+    const stranger = this.#strangers.get(socket)
+    if (stranger !== undefined) stranger.bytesLeft -= bytes
+    return mayRead
+  }
+
+  #take(socket: Socket, calls: number): boolean {
     const stranger = this.#strangers.get(socket)
     if (stranger === undefined) return !socket.destroyed
-    stranger.callsLeft -= 1
-    if (stranger.callsLeft >= 0) return true
+    const now = performance.now()
+    const seconds = (now - stranger.at) / SECOND_MS
+    stranger.at = now
+    stranger.callsLeft =
+      Math.min(CALLS_PER_SECOND_MAX, stranger.callsLeft + CALLS_PER_SECOND_MAX * seconds) - calls
+    stranger.bytesLeft = Math.min(BYTES_FREE, stranger.bytesLeft + BYTES_PER_SECOND_MAX * seconds)
+    if (stranger.callsLeft >= 0 && stranger.bytesLeft >= 0) return true
     this.#end(socket)
     return false
   }
 
-  /** Lets each begin calls and send bytes for the time since the last look, and ends those who have sent more. */
-  #look(): void {
-    const share = LOOK_EVERY_MS / SECOND_MS
-    for (const [socket, stranger] of this.#strangers) {
-      const { callsLeft, bytesLeft, bytesSent } = stranger
-      stranger.callsLeft = Math.min(CALLS_PER_SECOND_MAX, callsLeft + CALLS_PER_SECOND_MAX * share)
-      const mayHaveSent = Math.min(BYTES_FREE, bytesLeft + BYTES_PER_SECOND_MAX * share)
-      stranger.bytesLeft = mayHaveSent - (socket.bytesRead - bytesSent)
-      stranger.bytesSent = socket.bytesRead
-      if (stranger.bytesLeft < 0) this.#end(socket)
-    }
-    if (this.#strangers.size > 0) return
-    clearInterval(this.#timer)
-    this.#timer = undefined
-  }
-
+  /**
+   * Ends the oldest connection of the network that has the most. Of networks with equally many one is drawn, since a caller from afar would never be
+   * young enough, and those that have shown a good key come last.
+   */
   #endOne(): void {
-    const counts = new Map<string, number>()
-    for (const { address } of this.#strangers.values()) counts.set(address, (counts.get(address) ?? 0) + 1)
-    const most = Math.max(...counts.values())
-    const oldest = [...this.#strangers].find(([, { address }]) => counts.get(address) === most)
-    if (oldest !== undefined) this.#end(oldest[0])
+    let most: string[] = []
+    let mostCount = 0
+    for (const [network, { size }] of this.#ofNetworks) {
+      const count = this.#knownNetworks.has(network) ? size / STRANGERS_MAX : size
+      if (count > mostCount) most = []
+      if (count >= mostCount) most.push(network)
+      mostCount = Math.max(mostCount, count)
+    }
+    const drawn = most[Math.floor(Math.random() * most.length)] ?? ''
+    const [oldest] = this.#ofNetworks.get(drawn) ?? []
+    if (oldest !== undefined) this.#end(oldest)
   }
 
   #end(socket: Socket): void {
-    this.#strangers.delete(socket)
+    this.remove(socket)
     socket.destroy()
   }
 }
