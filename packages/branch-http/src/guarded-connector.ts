@@ -4,7 +4,8 @@ import { buildConnector, errors } from 'undici'
 import { boundAnswers } from './bounded-answers.ts'
 import type { OriginTls } from './caller-options.ts'
 import { connectSocket } from './connector-socket.ts'
-import { paceReading } from './paced-socket.ts'
+import { OUTGOING_CIPHERS } from './outgoing-tls.ts'
+import { paceHandshake } from './paced-socket.ts'
 import type { OriginReads } from './reading-time.ts'
 import type { TargetPolicy } from './targets/target-policy.ts'
 
@@ -42,7 +43,13 @@ export function createGuardedConnector(
   { mayReach, lookup, connectTimeoutMs, tls, reads }: ConnectorOptions,
   build = buildConnector,
 ): buildConnector.connector {
-  const connectAny = build({ ...tls, allowH2: false, timeout: connectTimeoutMs, lookup })
+  const connectAny = build({
+    ...tls,
+    ciphers: OUTGOING_CIPHERS,
+    allowH2: false,
+    timeout: connectTimeoutMs,
+    lookup,
+  })
   const connect = boundAnswers(connectAny, reads)
   function connectTls(options: buildConnector.Options, callback: buildConnector.Callback): Socket {
     const startedAt = performance.now()
@@ -58,11 +65,12 @@ export function createGuardedConnector(
         return
       }
       // TLS's own records take time as well: a service could send them without end, and no byte of an answer.
-      const paced = paceReading(socket, reads)
+      const paced = paceHandshake(socket, reads)
       const leftMs = Math.max(1, connectTimeoutMs - (performance.now() - startedAt))
       const timer = setTimeout(() => paced.destroy(new errors.ConnectTimeoutError()), leftMs)
       connect({ ...options, httpSocket: paced as unknown as Socket }, (...connected) => {
         clearTimeout(timer)
+        paced.bytesLeft = Number.POSITIVE_INFINITY
         callback(...connected)
       })
     })

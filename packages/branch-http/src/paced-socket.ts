@@ -1,4 +1,5 @@
 import { Duplex } from 'node:stream'
+import { HANDSHAKE_BYTES_MAX } from './outgoing-tls.ts'
 import type { OriginReads } from './reading-time.ts'
 
 /** One turn reads so many bytes of a connection. They may be a hundred calls, or a thousand small frames. */
@@ -22,6 +23,8 @@ export class PacedSocket extends Duplex {
   readonly #socket: Duplex
   readonly #pace: Pace
   #isWanted = false
+  /** The connection ends with more bytes than these. */
+  bytesLeft = Number.POSITIVE_INFINITY
 
   constructor(socket: Duplex, pace: Pace) {
     super()
@@ -36,6 +39,11 @@ export class PacedSocket extends Duplex {
   readSome(): void {
     const chunk: Buffer | null = this.#socket.read(Math.min(this.#socket.readableLength, CHUNK_BYTES_MAX))
     if (chunk === null || this.#pace.mayRead?.(chunk.length) === false) return
+    this.bytesLeft -= chunk.length
+    if (this.bytesLeft < 0) {
+      this.destroy(Object.assign(new Error('too many bytes'), { code: 'EPROTO' }))
+      return
+    }
     this.#isWanted = false
     this.push(chunk)
   }
@@ -74,5 +82,12 @@ export function paceReading(socket: Duplex, reads: OriginReads): PacedSocket {
     onWaiting: () => reads.runInTicks(paced, () => paced.readSome()),
     onClosed: () => reads.forget(paced),
   })
+  return paced
+}
+
+/** Does the same for a connection on which TLS begins, which ends if its handshake is too long. Set `bytesLeft` anew once it is done. */
+export function paceHandshake(socket: Duplex, reads: OriginReads): PacedSocket {
+  const paced = paceReading(socket, reads)
+  paced.bytesLeft = HANDSHAKE_BYTES_MAX
   return paced
 }

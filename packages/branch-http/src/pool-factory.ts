@@ -4,6 +4,7 @@ import type { CallerOptions, OriginTls } from './caller-options.ts'
 import { createGuardedConnector, guardLookup } from './guarded-connector.ts'
 import { createListedCheck, UNLISTED_HEADER_BYTES_MAX } from './listed-origins.ts'
 import type { OpenReads } from './origin-reads.ts'
+import { OUTGOING_CIPHERS } from './outgoing-tls.ts'
 import type { OriginReads } from './reading-time.ts'
 import { shareLookup } from './shared-lookup.ts'
 
@@ -65,7 +66,7 @@ function createTunnelledPool(
     uri: proxyUrl,
     proxyTunnel: true,
     connectTimeout: connectTimeoutMs,
-    requestTls: { ...tls },
+    requestTls: { ...tls, ciphers: OUTGOING_CIPHERS },
     factory: (originUrl, given) => {
       const { connect, ...rest } = given as { connect: buildConnector.connector }
       return new Pool(originUrl, { ...rest, connect: boundAnswers(connect, reads) })

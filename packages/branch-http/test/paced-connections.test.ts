@@ -11,6 +11,7 @@ import { createGuardedConnector } from '../src/guarded-connector.ts'
 import { PacedSocket } from '../src/paced-socket.ts'
 import { OriginReads } from '../src/reading-time.ts'
 import { answerStatus, buildGrpcCall, openCaller } from './grpc/http2-service.ts'
+import { buildCall } from './hostile-server.ts'
 
 const DAY_MS = 24 * 3_600_000
 
@@ -77,6 +78,27 @@ it('What TLS itself sends is read when there is time for it, before any answer',
   const timer = setInterval(() => reads.held.shift()?.(), 5)
   onTestFinished(() => clearInterval(timer))
   expect(await (await answer).body.text()).toBe('done')
+})
+
+it('A handshake of very many bytes, and one by DHE, end the connection', async () => {
+  const VALIDITY = { validFrom: new Date(Date.now() - DAY_MS), validTo: new Date(Date.now() + DAY_MS) }
+  const certificate = selfSignedCertificate({ ...VALIDITY, address: '127.0.0.1' })
+  const chain = { ...certificate, cert: certificate.cert.repeat(150) }
+  const dhe = {
+    ...certificate,
+    ciphers: 'DHE-RSA-AES128-GCM-SHA256',
+    dhparam: 'auto',
+    maxVersion: 'TLSv1.2',
+  } as const
+  for (const options of [chain, dhe]) {
+    const server = createTlsServer(options, (_request, response) => void response.end('done'))
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => void server.close())
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const caller = openCaller({ listedOrigins: [url], tls: new Map([[url, { ca: certificate.cert }]]) })
+    expect(await caller.call(buildCall(`${url}/`))).toMatchObject({ result: 'unknown', error: 'tls' })
+  }
 })
 
 it('A service that ends each connection at its first call keeps few of them open', async () => {

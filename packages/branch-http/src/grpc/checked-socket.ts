@@ -3,7 +3,8 @@ import type { Duplex } from 'node:stream'
 import { connect as connectTls } from 'node:tls'
 import type { OriginTls } from '../caller-options.ts'
 import { DeniedAddressError, type MayReach } from '../guarded-connector.ts'
-import { paceReading } from '../paced-socket.ts'
+import { OUTGOING_CIPHERS } from '../outgoing-tls.ts'
+import { paceHandshake, paceReading } from '../paced-socket.ts'
 import type { OriginReads } from '../reading-time.ts'
 import { removeBrackets } from '../targets/host.ts'
 
@@ -57,15 +58,14 @@ export function connectChecked(
       succeed(paceReading(socket, reads))
     } else {
       const servername = isIP(host) === 0 ? { servername: host } : {}
+      const paced = paceHandshake(socket, reads)
       const secure = connectTls({
-        ...tls,
-        ...servername,
-        host,
-        socket: paceReading(socket, reads),
-        ALPNProtocols: ['h2'],
+        ...{ ...tls, ...servername, host, socket: paced },
+        ...{ ciphers: OUTGOING_CIPHERS, ALPNProtocols: ['h2'] },
       })
       secure.on('error', fail)
       secure.once('secureConnect', () => {
+        paced.bytesLeft = Number.POSITIVE_INFINITY
         if (secure.alpnProtocol === 'h2') succeed(secure)
         else secure.destroy(Object.assign(new Error('the service speaks no HTTP/2'), { code: 'EPROTO' }))
       })
