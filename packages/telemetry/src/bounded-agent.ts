@@ -13,7 +13,7 @@ export function createBoundedAgent(protocol: string): Agent {
   // An import would load the built-in fetch with it.
   const { Agent: PlainAgent } = process.getBuiltinModule('node:http')
   const { Agent: TlsAgent } = process.getBuiltinModule('node:https')
-  // With DHE the receiver could choose numbers that take a second of the event loop, before its certificate is judged.
+  // A receiver could choose numbers for DHE that take a second of the event loop, before its certificate is judged.
   const ciphers = `${process.getBuiltinModule('node:tls').DEFAULT_CIPHERS}:!DHE`
   const agent =
     protocol === 'https:' ? new TlsAgent({ keepAlive: true, ciphers }) : new PlainAgent({ keepAlive: true })
