@@ -13,7 +13,7 @@ const LATE_EXPORTS: Readonly<Record<string, string>> = {
   '@fastify/static': 'fastifyStatic',
   '@fastify/swagger': 'fastifySwagger',
   '@fastify/swagger-ui': 'fastifySwaggerUi',
-  '@grpc/grpc-js': 'Server, ServerCredentials, ServerInterceptingCall',
+  '@grpc/grpc-js': 'Server, ServerCredentials, ServerInterceptingCall, logVerbosity, setLogVerbosity',
   '@grpc/proto-loader': 'fromJSON',
 }
 

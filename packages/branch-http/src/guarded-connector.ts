@@ -68,11 +68,17 @@ export function createGuardedConnector(
       const paced = paceHandshake(socket, reads)
       const leftMs = Math.max(1, connectTimeoutMs - (performance.now() - startedAt))
       const timer = setTimeout(() => paced.destroy(new errors.ConnectTimeoutError()), leftMs)
-      connect({ ...options, httpSocket: paced as unknown as Socket }, (...connected) => {
-        clearTimeout(timer)
-        paced.bytesLeft = Number.POSITIVE_INFINITY
-        callback(...connected)
-      })
+      const secure = connectSocket(
+        connect,
+        { ...options, httpSocket: paced as unknown as Socket },
+        (...connected) => {
+          clearTimeout(timer)
+          paced.bytesLeft = Number.POSITIVE_INFINITY
+          callback(...connected)
+        },
+      )
+      // It takes this from the socket below, which leaves the end to the library.
+      secure.allowHalfOpen = false
     })
   }
   return function connectGuarded(options, callback) {

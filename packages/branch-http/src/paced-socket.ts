@@ -23,6 +23,7 @@ export class PacedSocket extends Duplex {
   readonly #socket: Duplex
   readonly #pace: Pace
   #isWanted = false
+  #hasEnded = false
   /** The connection ends with more bytes than these. */
   bytesLeft = Number.POSITIVE_INFINITY
 
@@ -30,10 +31,18 @@ export class PacedSocket extends Duplex {
     super()
     this.#socket = socket
     this.#pace = pace
-    socket.on('readable', () => this.#waitForTurn())
-    socket.once('end', () => this.push(null))
-    socket.once('error', (error) => this.destroy(error))
-    socket.once('close', () => this.destroy())
+    socket.on('readable', () => this.#onReadable())
+    socket.once('end', () => {
+      this.#hasEnded = true
+      this.push(null)
+    })
+    // The socket closes itself when it has ended, while what it has brought may still wait here.
+    socket.on('error', (error) => {
+      if (!this.#hasEnded) this.destroy(error)
+    })
+    socket.once('close', () => {
+      if (!this.#hasEnded) this.destroy()
+    })
   }
 
   readSome(): void {
@@ -46,11 +55,13 @@ export class PacedSocket extends Duplex {
     }
     this.#isWanted = false
     this.push(chunk)
+    this.#onReadable()
   }
 
   override _read(): void {
     this.#isWanted = true
-    this.#waitForTurn()
+    // A read that is asked for within another would be a part of it, and so on to the end.
+    process.nextTick(() => this.#waitForTurn())
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
@@ -69,6 +80,12 @@ export class PacedSocket extends Duplex {
     this.#pace.onClosed()
     this.#socket.destroy()
     done(error)
+  }
+
+  #onReadable(): void {
+    // A socket tells of its end only where it is read when it is empty.
+    if (this.#socket.readableLength === 0) this.#socket.read(0)
+    else this.#waitForTurn()
   }
 
   #waitForTurn(): void {

@@ -20,6 +20,8 @@ export class ReadingTime {
   readonly #share: number
   #leftMs = SAVED_MS_MAX
   #countedAt = performance.now()
+  /** Reads that came one after the other tell of what they have read in ticks that come one after the other, too. */
+  #takenUntil = 0
   readonly #waiting = new Set<OriginReads>()
   #isWaking = false
   #isReading = false
@@ -36,7 +38,7 @@ export class ReadingTime {
         this.#waiting.add(origin)
         this.#goOn()
       },
-      (tookMs) => this.#take(tookMs),
+      (since) => this.#takeTicks(since),
     )
     return origin
   }
@@ -61,7 +63,17 @@ export class ReadingTime {
         return
       }
       this.#take(origin.readOne(now))
+      this.#takenUntil = performance.now()
     }
+  }
+
+  /** Takes the time since that instant, but for what was taken since. Returns it. */
+  #takeTicks(since: number): number {
+    const now = performance.now()
+    const tookMs = now - Math.max(since, this.#takenUntil)
+    this.#takenUntil = now
+    this.#take(tookMs)
+    return tookMs
   }
 
   /** The pause of a garbage collection counts as well. It must not keep a service waiting for long. */
@@ -102,15 +114,15 @@ export class ReadingTime {
 /** The connections of one origin that have something to read, and the time that its answers have used. */
 export class OriginReads {
   readonly #onWaiting: () => void
-  readonly #onTaken: (ms: number) => void
+  readonly #takeTicks: (since: number) => number
   /** Each connection is in it once, however often it was told that there is more to read. */
   readonly #reads = new Map<object, () => void>()
   #usedMs = 0
   #usedAt = performance.now()
 
-  constructor(onWaiting: () => void, onTaken: (ms: number) => void) {
+  constructor(onWaiting: () => void, takeTicks: (since: number) => number) {
     this.#onWaiting = onWaiting
-    this.#onTaken = onTaken
+    this.#takeTicks = takeTicks
   }
 
   get isWaiting(): boolean {
@@ -130,9 +142,7 @@ export class OriginReads {
       read()
       const readAt = performance.now()
       process.nextTick(() => {
-        const tookMs = performance.now() - readAt
-        this.#usedMs += tookMs
-        this.#onTaken(tookMs)
+        this.#usedMs += this.#takeTicks(readAt)
       })
     })
   }

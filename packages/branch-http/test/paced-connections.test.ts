@@ -1,15 +1,17 @@
 import { once } from 'node:events'
+import type { RequestListener } from 'node:http'
 import { createServer, type Http2Session, type ServerHttp2Stream } from 'node:http2'
 import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect as connectTcp, createServer as createTcpServer } from 'node:net'
 import { duplexPair } from 'node:stream'
 import type { BranchId } from '@counterstep/protocol'
 import { selfSignedCertificate } from '@counterstep/test-servers/certificate'
 import { Pool } from 'undici'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { CONNECTIONS_MAX } from '../src/grpc/grpc-connections.ts'
 import { createGuardedConnector } from '../src/guarded-connector.ts'
 import { PacedSocket } from '../src/paced-socket.ts'
-import { OriginReads } from '../src/reading-time.ts'
+import { OriginReads, ReadingTime } from '../src/reading-time.ts'
 import { answerStatus, buildGrpcCall, openCaller } from './grpc/http2-service.ts'
 import { buildCall } from './hostile-server.ts'
 
@@ -22,7 +24,7 @@ class HeldReads extends OriginReads {
   constructor() {
     super(
       () => undefined,
-      () => undefined,
+      () => 0,
     )
   }
 
@@ -53,15 +55,85 @@ it('A connection is read by bounded pieces, each in a turn of its own', async ()
   expect(receiver.destroyed).toBe(true)
 })
 
-it('What TLS itself sends is read when there is time for it, before any answer', async () => {
+for (const bytes of [0, 9_000, 40_000]) {
+  it(`The end of a connection comes after all that it has brought, also in a later turn: ${bytes} bytes`, async () => {
+    const server = createTcpServer((socket) => void socket.end(Buffer.alloc(bytes)))
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => void server.close())
+    const socket = connectTcp({ host: '127.0.0.1', port: (server.address() as AddressInfo).port })
+    let isWaiting = false
+    const paced = new PacedSocket(socket, { onWaiting: () => (isWaiting = true), onClosed: () => undefined })
+    onTestFinished(() => void paced.destroy())
+    let received = 0
+    paced.on('data', (piece: Buffer) => (received += piece.length))
+    const ended = once(paced, 'end')
+    const timer = setInterval(() => {
+      if (isWaiting) paced.readSome()
+      isWaiting = false
+    }, 20)
+    onTestFinished(() => clearInterval(timer))
+    await ended
+    expect(received).toBe(bytes)
+  })
+}
+
+it('Reads whose work comes in ticks take their share of the time, and each counts once', async () => {
+  const reads = new ReadingTime(0.5).openOrigin()
+  const startedAt = performance.now()
+  await Promise.all(
+    Array.from({ length: 100 }, () => {
+      return new Promise<void>((resolve) => {
+        reads.runInTicks({}, () => {
+          process.nextTick(() => {
+            work(1)
+            resolve()
+          })
+        })
+      })
+    }),
+  )
+  // They took 100 ms. With each of the ticks counted for all reads before it, 42 ms of rest would follow on each of them.
+  expect(performance.now() - startedAt).toBeLessThan(1_500)
+})
+
+it('An answer over HTTPS that ends with its connection is read to its end', async () => {
+  const { certificate, url } = await serveTls((_request, response) => {
+    response.writeHead(200, { connection: 'close' })
+    response.end('x'.repeat(60_000))
+  })
+  const reads = new HeldReads()
+  const connect = createGuardedConnector({
+    ...{ mayReach: () => true, lookup: () => undefined, connectTimeoutMs: 10_000 },
+    ...{ tls: { ca: certificate.cert }, reads },
+  })
+  const pool = new Pool(url, { connect })
+  onTestFinished(() => pool.destroy())
+  const timer = setInterval(() => reads.held.shift()?.(), 20)
+  onTestFinished(() => clearInterval(timer))
+  const answer = await pool.request({ path: '/', method: 'GET' })
+  expect((await answer.body.text()).length).toBe(60_000)
+})
+
+function work(ms: number): void {
+  const until = performance.now() + ms
+  while (performance.now() < until);
+}
+
+async function serveTls(answer: RequestListener) {
   const VALIDITY = { validFrom: new Date(Date.now() - DAY_MS), validTo: new Date(Date.now() + DAY_MS) }
   const certificate = selfSignedCertificate({ ...VALIDITY, address: '127.0.0.1' })
-  let handshakes = 0
-  const server = createTlsServer(certificate, (_request, response) => void response.end('done'))
-  server.on('secureConnection', () => handshakes++)
+  const server = createTlsServer(certificate, answer)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   onTestFinished(() => void server.close())
+  return { certificate, server, url: `https://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
+it('What TLS itself sends is read when there is time for it, before any answer', async () => {
+  let handshakes = 0
+  const { certificate, server, url } = await serveTls((_request, response) => void response.end('done'))
+  server.on('secureConnection', () => handshakes++)
   const reads = new HeldReads()
   const connect = createGuardedConnector({
     mayReach: () => true,
@@ -70,7 +142,7 @@ it('What TLS itself sends is read when there is time for it, before any answer',
     tls: { ca: certificate.cert },
     reads,
   })
-  const pool = new Pool(`https://127.0.0.1:${(server.address() as AddressInfo).port}`, { connect })
+  const pool = new Pool(url, { connect })
   onTestFinished(() => pool.destroy())
   const answer = pool.request({ path: '/', method: 'GET' })
   await vi.waitFor(() => expect(reads.held).toHaveLength(1))
@@ -124,15 +196,23 @@ it('A service that ends each connection at its first call keeps few of them open
   const caller = openCaller()
   const { port } = server.address() as AddressInfo
   const answers: string[] = []
-  for (let n = 1; n <= 12; n++) {
+  for (let n = 1; n <= CONNECTIONS_MAX + 4; n++) {
     void caller
       .call(buildGrpcCall(port, { branchId: String(n) as BranchId, timeoutMs: 20_000 }))
       .then(({ result }) => answers.push(result))
-    await vi.waitFor(() => expect(held).toHaveLength(n), { timeout: 10_000 })
-    await vi.waitFor(() => expect(sessions.size).toBeLessThanOrEqual(8))
+    if (n <= CONNECTIONS_MAX) await vi.waitFor(() => expect(held).toHaveLength(n), { timeout: 10_000 })
   }
-  // The calls on the connections that had to end are unknown, so they are asked again.
-  expect(answers).toEqual(['unknown', 'unknown', 'unknown', 'unknown'])
-  for (const stream of held) if (!stream.destroyed) answerStatus(stream, 0)
-  await vi.waitFor(() => expect(answers.filter((result) => result === 'success')).toHaveLength(8))
+  await vi.waitFor(() => expect(sessions.size).toBe(CONNECTIONS_MAX))
+  expect(held).toHaveLength(CONNECTIONS_MAX)
+  // A call that waits opens another one when one of them has ended.
+  await vi.waitFor(
+    () => {
+      for (const stream of held.splice(0)) answerStatus(stream, 0)
+      expect(answers).toHaveLength(CONNECTIONS_MAX + 4)
+    },
+    { timeout: 15_000 },
+  )
+  // Calls that began together on a connection that ended at the first of them are unknown.
+  expect(answers.filter((result) => result === 'success').length).toBeGreaterThanOrEqual(CONNECTIONS_MAX)
+  expect(sessions.size).toBeLessThanOrEqual(CONNECTIONS_MAX)
 })

@@ -131,9 +131,7 @@ export class CallGuard {
     }
     if (verdict === undefined && access.access !== 'open') this.#connections.acquaint(connection)
     const caller =
-      verdict === undefined
-        ? (head.socket.remoteAddress ?? '')
-        : this.#connections.trust(connection, verdict, this.#gate)
+      verdict === undefined ? connection.network : this.#connections.trust(connection, verdict, this.#gate)
     if (caller === undefined) return ENDED
     this.#admitted.set(metadata, { head, caller, connection })
     return undefined

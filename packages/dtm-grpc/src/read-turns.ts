@@ -2,6 +2,8 @@ import { HolderQueue } from '@counterstep/access'
 
 /** One turn of the event loop reads, and does what has been read, for about so long. Then the loop goes on with others. */
 const TURN_MS_MAX = 4
+/** Reads of strangers rest for so many times as long as they took, so they take a quarter of the time at most. */
+const REST_FACTOR = 3
 
 /** A connection that has bytes, and may be asked for some of them. */
 export interface Reader {
@@ -14,27 +16,50 @@ export interface Reader {
 }
 
 /**
- * Reads from connections in turns, and by turns from known ones and from others, so that thousands of strangers delay a known one by one of them. One read over HTTP/2 may bring a hundred calls, and each takes the event loop for a tenth of a
+ * Reads from connections in turns, and by turns from known ones and from strangers,
+ * so that thousands of strangers delay a known one by one of them. One read over HTTP/2 may bring a hundred calls, and each takes the event loop for a tenth of a
  * millisecond before anything can be refused, so others must come between the reads.
  */
 export class ReadTurns {
   readonly #known = new HolderQueue<Reader>()
-  readonly #others = new HolderQueue<Reader>()
-  #isTurnOfOthers = false
+  readonly #strangers = new HolderQueue<Reader>()
+  #isTurnOfStrangers = false
+  #strangersRestUntil = 0
   #isPlanned = false
   #endsAt = 0
+  #readAt = 0
+  /** Reads of strangers took so long in this turn. */
+  #strangersTookMs = 0
+  #restTimer: NodeJS.Timeout | undefined
 
   add(connection: Reader): void {
-    const waiting = connection.isKnown ? this.#known : this.#others
+    const waiting = connection.isKnown ? this.#known : this.#strangers
     waiting.add(connection)
-    if (this.#isPlanned) return
-    this.#isPlanned = true
-    setImmediate(this.#begin)
+    this.#plan()
   }
 
   delete(connection: Reader): void {
     this.#known.delete(connection)
-    this.#others.delete(connection)
+    this.#strangers.delete(connection)
+  }
+
+  /** A known connection does not wait for the rest of strangers. */
+  #plan(): void {
+    if (this.#isPlanned && this.#restTimer === undefined) return
+    const restMs = this.#strangersRestUntil - performance.now()
+    if (this.#known.size > 0 || restMs <= 0) {
+      clearTimeout(this.#restTimer)
+      this.#restTimer = undefined
+      this.#isPlanned = true
+      setImmediate(this.#begin)
+    } else if (this.#restTimer === undefined) {
+      this.#isPlanned = true
+      this.#restTimer = setTimeout(() => {
+        this.#restTimer = undefined
+        this.#begin()
+      }, restMs)
+      this.#restTimer.unref()
+    }
   }
 
   readonly #begin = (): void => {
@@ -43,11 +68,11 @@ export class ReadTurns {
   }
 
   #readNext(): void {
-    this.#isTurnOfOthers = !this.#isTurnOfOthers
-    const [first, second] = this.#isTurnOfOthers ? [this.#others, this.#known] : [this.#known, this.#others]
-    const next = first.shift() ?? second.shift()
+    this.#readAt = performance.now()
+    const next = this.#takeNext()
     if (next === undefined) {
       this.#isPlanned = false
+      if (this.#strangers.size > 0) this.#plan()
       return
     }
     next.readSome()
@@ -55,8 +80,28 @@ export class ReadTurns {
     process.nextTick(this.#goOn)
   }
 
+  #takeNext(): Reader | undefined {
+    const mayStrangers = this.#readAt >= this.#strangersRestUntil
+    this.#isTurnOfStrangers = mayStrangers && !this.#isTurnOfStrangers
+    const stranger = this.#isTurnOfStrangers ? this.#strangers.shift() : undefined
+    if (stranger !== undefined) return stranger
+    this.#isTurnOfStrangers = false
+    const known = this.#known.shift()
+    if (known !== undefined || !mayStrangers) return known
+    this.#isTurnOfStrangers = true
+    return this.#strangers.shift()
+  }
+
   readonly #goOn = (): void => {
-    if (performance.now() < this.#endsAt) this.#readNext()
-    else setImmediate(this.#begin)
+    const now = performance.now()
+    if (this.#isTurnOfStrangers) this.#strangersTookMs += now - this.#readAt
+    if (now < this.#endsAt) {
+      this.#readNext()
+      return
+    }
+    this.#strangersRestUntil = now + REST_FACTOR * this.#strangersTookMs
+    this.#strangersTookMs = 0
+    this.#isPlanned = false
+    if (this.#known.size > 0 || this.#strangers.size > 0) this.#plan()
   }
 }

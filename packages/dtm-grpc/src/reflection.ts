@@ -53,8 +53,8 @@ export class Reflection {
       call.emit('error', buildStatus(CODES.RESOURCE_EXHAUSTED, 'too many ask for descriptions'))
       return
     }
-    const late = buildStatus(CODES.DEADLINE_EXCEEDED, 'the questions came too slowly')
-    const timer = setTimeout(() => call.emit('error', late), CALL_MS_MAX).unref()
+    // A client that reads nothing would keep the call for as long as its connection.
+    const timer = setTimeout(() => connection.socket.destroy(), CALL_MS_MAX).unref()
     const end = () => {
       clearTimeout(timer)
       this.#open.delete(call)

@@ -5,8 +5,10 @@ import type { Socket } from 'node:net'
  * needs its place for a few hundred milliseconds, however many others come meanwhile.
  */
 export const STRANGERS_MAX = 1_024
-/** So many networks that have shown a good key are remembered. Their new connections keep their places longest. */
+/** So many networks that have shown a good key are remembered, each for an hour. A few connections of each keep their places longest. */
 const KNOWN_NETWORKS_MAX = 4_096
+const KNOWN_MS_MAX = 3_600_000
+const KEPT_PER_KNOWN_NETWORK_MAX = 16
 /** Such a connection may begin so many calls at once, and as many in each second. */
 export const CALLS_PER_SECOND_MAX = 16
 /**
@@ -33,11 +35,13 @@ export class Strangers {
   readonly #strangers = new Map<Socket, Stranger>()
   /** The oldest of each comes first. */
   readonly #ofNetworks = new Map<string, Set<Socket>>()
-  readonly #knownNetworks = new Set<string>()
+  /** Each has the instant at which it has last shown a good key. The oldest comes first. */
+  readonly #knownNetworks = new Map<string, number>()
 
   /** Tells whether a connection of the network has shown a good key lately. */
   isKnown(network: string): boolean {
-    return this.#knownNetworks.has(network)
+    const at = this.#knownNetworks.get(network)
+    return at !== undefined && performance.now() - at < KNOWN_MS_MAX
   }
 
   /** Counts a new connection of an address, or of a network of IPv6. If there are too many, one is ended. */
@@ -54,10 +58,10 @@ export class Strangers {
   trust(socket: Socket): void {
     const stranger = this.#strangers.get(socket)
     if (stranger === undefined) return
-    const [oldest = ''] = this.#knownNetworks
     this.#knownNetworks.delete(stranger.network)
+    const [oldest = ''] = this.#knownNetworks.keys()
     if (this.#knownNetworks.size >= KNOWN_NETWORKS_MAX) this.#knownNetworks.delete(oldest)
-    this.#knownNetworks.add(stranger.network)
+    this.#knownNetworks.set(stranger.network, performance.now())
     this.remove(socket)
   }
 
@@ -109,7 +113,8 @@ export class Strangers {
     let most: string[] = []
     let mostCount = 0
     for (const [network, { size }] of this.#ofNetworks) {
-      const count = this.#knownNetworks.has(network) ? size / STRANGERS_MAX : size
+      const isKept = size <= KEPT_PER_KNOWN_NETWORK_MAX && this.isKnown(network)
+      const count = isKept ? size / STRANGERS_MAX : size
       if (count > mostCount) most = []
       if (count >= mostCount) most.push(network)
       mostCount = Math.max(mostCount, count)

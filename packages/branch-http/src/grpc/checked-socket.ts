@@ -63,6 +63,8 @@ export function connectChecked(
         ...{ ...tls, ...servername, host, socket: paced },
         ...{ ciphers: OUTGOING_CIPHERS, ALPNProtocols: ['h2'] },
       })
+      // It takes this from the socket below, which leaves the end to the library.
+      secure.allowHalfOpen = false
       secure.on('error', fail)
       secure.once('secureConnect', () => {
         paced.bytesLeft = Number.POSITIVE_INFINITY

@@ -12,9 +12,9 @@ const END_MS_MAX = 1_000
 const HEADER_PAIRS_MAX = 200
 /**
  * So many connections are open at once, of which one is for new calls and the others wait for their last ones. A service may end each at its
- * first call.
+ * first call. Then further calls wait until one has closed.
  */
-const CONNECTIONS_MAX = 8
+export const CONNECTIONS_MAX = 8
 /** Requests that wait to be written count for it, too. Node takes megabytes here. */
 const SESSION_MIB_MAX = 64
 
@@ -78,7 +78,11 @@ export class GrpcConnections implements Connections<GrpcAttempt> {
       this.#waiting.delete(waiting)
       this.#onCallEnded()
     })
-    if (this.#isConnecting) return
+    this.#connectForWaiting()
+  }
+
+  #connectForWaiting(): void {
+    if (this.#isConnecting || this.#waiting.size === 0 || this.#connections.size >= CONNECTIONS_MAX) return
     this.#isConnecting = true
     this.#options.connect((error, socket) => {
       this.#isConnecting = false
@@ -90,8 +94,6 @@ export class GrpcConnections implements Connections<GrpcAttempt> {
 
   #use(socket: Duplex): void {
     const { authority, headerBytesMax } = this.#options
-    const [oldest] = this.#connections
-    if (oldest !== undefined && this.#connections.size >= CONNECTIONS_MAX) destroyConnection(oldest)
     const http2 = process.getBuiltinModule('node:http2')
     const session = http2.connect(authority, {
       createConnection: () => socket,
@@ -125,6 +127,7 @@ export class GrpcConnections implements Connections<GrpcAttempt> {
     session.once('close', () => {
       this.#replace(connection)
       this.#connections.delete(connection)
+      if (!this.#isDestroyed) this.#connectForWaiting()
     })
     session.setTimeout(IDLE_MS_MAX, () => {
       if (this.#calls === 0) closeConnection(connection)

@@ -34,7 +34,10 @@ local function make(outcome)
   made[outcome] = true
   return outcome
 end
-local function successJson(text) return make({ result = 'success', answer = tostring(text or '') }) end
+local function successJson(text)
+  local isText = type(text) == 'string' or type(text) == 'number'
+  return make({ result = 'success', answer = isText and tostring(text) or '' })
+end
 local function success(answer)
   local isEncoded, text = pcall(cjson.encode, answer)
   return successJson(isEncoded and text)
