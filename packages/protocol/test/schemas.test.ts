@@ -87,7 +87,7 @@ describe('the schemas', () => {
     const texts = fc.oneof(
       fc.string({ maxLength: 70, unit: 'binary-ascii' }),
       fc.string({ minLength: 30, maxLength: 66, unit: fc.constantFrom('a', '9', '_', '-') }),
-      fc.constantFrom('', 'A', 'a b', 'ä', 'a\n', '-a', 'a:b', '!', '~', '\u007f'),
+      fc.constantFrom('__proto__', '', 'A', 'a b', 'ä', 'a\n', '-a', 'a:b', '!', '~', '\u007f'),
     )
     const branches = [{ action: 'http://127.0.0.1:9001/debit' }]
     const accepts = (fields: object) => submitRequestSchema.safeParse({ branches, ...fields }).success
@@ -95,7 +95,9 @@ describe('the schemas', () => {
       fc.property(texts, (text) => {
         expect(accepts({ name: text })).toBe(isName(text))
         expect(accepts({ tags: { a: text } })).toBe(isTagValue(text))
-        expect(accepts({ tags: Object.fromEntries([[text, 'a']]) })).toBe(isTagKey(text))
+        // zod leaves this one key out of a record. A body that has it is refused before its schema counts.
+        const isLeftOut = text === '__proto__'
+        expect(accepts({ tags: Object.fromEntries([[text, 'a']]) })).toBe(isLeftOut || isTagKey(text))
       }),
     )
   })
