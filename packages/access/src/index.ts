@@ -17,6 +17,7 @@ export { ACTIVE_KEYS_PER_NAME_MAX, type CreatedKey, createKey, type NewKey } fro
 export { readBearerKey, readBearerOrBasicKey } from './credentials.ts'
 export { endConnectionsWhileStopping, endIdleConnectionsWhileClosing } from './end-connections.ts'
 export { FAILURES_PER_ADDRESS_PER_S_MAX } from './failure-rate.ts'
+export { findOrMake } from './find-or-make.ts'
 export { createGate, type Gate, type GateSettings, type Guard } from './gate.ts'
 export { guardRoutes } from './guard-routes.ts'
 export { HolderQueue } from './holder-queue.ts'

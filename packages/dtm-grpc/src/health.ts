@@ -1,8 +1,8 @@
 import type { handleServerStreamingCall, handleUnaryCall, ServerWritableStream } from '@grpc/grpc-js'
 import type { CallGuard } from './call-guard.ts'
-import type { CallConnection } from './connections.ts'
 import { DTM_SERVICE } from './descriptor.ts'
 import type { HealthCheckMessage } from './messages.ts'
+import { OpenCalls } from './open-calls.ts'
 import { buildStatus, CODES } from './to-status.ts'
 
 /** So many calls may watch the health at once. */
@@ -22,7 +22,11 @@ type Watcher = ServerWritableStream<HealthCheckMessage, HealthReply>
 export class Health {
   readonly #isStopping: () => boolean
   readonly #guard: Pick<CallGuard, 'find'>
-  readonly #watchers = new Map<Watcher, CallConnection>()
+  readonly #watchers = new OpenCalls<Watcher>({
+    callsMax: WATCHERS_MAX,
+    perConnectionMax: WATCHERS_PER_CONNECTION_MAX,
+    perNetworkMax: WATCHERS_PER_ADDRESS_MAX,
+  })
 
   constructor(isStopping: () => boolean, guard: Pick<CallGuard, 'find'>) {
     this.#isStopping = isStopping
@@ -35,11 +39,10 @@ export class Health {
 
   /** Tells those who watch that this server stops, and ends their calls. */
   stop(): void {
-    for (const watcher of this.#watchers.keys()) {
+    for (const watcher of this.#watchers.clear()) {
       watcher.write({ status: 'NOT_SERVING' })
       watcher.end()
     }
-    this.#watchers.clear()
   }
 
   readonly #check: handleUnaryCall<HealthCheckMessage, HealthReply> = ({ request }, callback) => {
@@ -51,22 +54,12 @@ export class Health {
 
   readonly #watch: handleServerStreamingCall<HealthCheckMessage, HealthReply> = (call) => {
     const { connection } = this.#guard.find(call.metadata)
-    if (!this.#hasPlace(connection)) {
+    if (!this.#watchers.add(call, connection)) {
       call.emit('error', buildStatus(CODES.RESOURCE_EXHAUSTED, 'too many watch the health'))
       return
     }
-    this.#watchers.set(call, connection)
     call.on('cancelled', () => this.#watchers.delete(call))
     call.write({ status: SERVICES.has(call.request.service) ? this.#readStatus() : 'SERVICE_UNKNOWN' })
-  }
-
-  #hasPlace(connection: CallConnection): boolean {
-    const watching = [...this.#watchers.values()]
-    return (
-      watching.length < WATCHERS_MAX &&
-      watching.filter((each) => each === connection).length < WATCHERS_PER_CONNECTION_MAX &&
-      watching.filter(({ network }) => network === connection.network).length < WATCHERS_PER_ADDRESS_MAX
-    )
   }
 
   #readStatus(): HealthReply['status'] {

@@ -16,14 +16,15 @@ export interface Reader {
 }
 
 /**
- * Reads from connections in turns, and by turns from known ones and from strangers,
- * so that thousands of strangers delay a known one by one of them. One read over HTTP/2 may bring a hundred calls, and each takes the event loop for a tenth of a
- * millisecond before anything can be refused, so others must come between the reads.
+ * Reads from connections in turns, and by turns from known ones and from strangers, so that thousands of strangers delay a known
+ * one by one of them. One read over HTTP/2 may bring a hundred calls, and each takes the event loop for a tenth of a millisecond
+ * before anything can be refused, so others must come between the reads.
  */
 export class ReadTurns {
   readonly #known = new HolderQueue<Reader>()
   readonly #strangers = new HolderQueue<Reader>()
-  #isTurnOfStrangers = false
+  /** The last read was of a stranger. */
+  #isStranger = false
   #strangersRestUntil = 0
   #isPlanned = false
   #endsAt = 0
@@ -71,8 +72,7 @@ export class ReadTurns {
     this.#readAt = performance.now()
     const next = this.#takeNext()
     if (next === undefined) {
-      this.#isPlanned = false
-      if (this.#strangers.size > 0) this.#plan()
+      this.#endTurn(this.#readAt)
       return
     }
     next.readSome()
@@ -80,26 +80,22 @@ export class ReadTurns {
     process.nextTick(this.#goOn)
   }
 
+  /** Strangers have every other read, and each where no known connection waits, unless they rest. */
   #takeNext(): Reader | undefined {
-    const mayStrangers = this.#readAt >= this.#strangersRestUntil
-    this.#isTurnOfStrangers = mayStrangers && !this.#isTurnOfStrangers
-    const stranger = this.#isTurnOfStrangers ? this.#strangers.shift() : undefined
-    if (stranger !== undefined) return stranger
-    this.#isTurnOfStrangers = false
-    const known = this.#known.shift()
-    if (known !== undefined || !mayStrangers) return known
-    this.#isTurnOfStrangers = true
-    return this.#strangers.shift()
+    const mayBeStranger = this.#readAt >= this.#strangersRestUntil && this.#strangers.size > 0
+    this.#isStranger = mayBeStranger && (!this.#isStranger || this.#known.size === 0)
+    return this.#isStranger ? this.#strangers.shift() : this.#known.shift()
   }
 
   readonly #goOn = (): void => {
     const now = performance.now()
-    if (this.#isTurnOfStrangers) this.#strangersTookMs += now - this.#readAt
-    if (now < this.#endsAt) {
-      this.#readNext()
-      return
-    }
-    this.#strangersRestUntil = now + REST_FACTOR * this.#strangersTookMs
+    if (this.#isStranger) this.#strangersTookMs += now - this.#readAt
+    if (now < this.#endsAt) this.#readNext()
+    else this.#endTurn(now)
+  }
+
+  #endTurn(now: number): void {
+    if (this.#strangersTookMs > 0) this.#strangersRestUntil = now + REST_FACTOR * this.#strangersTookMs
     this.#strangersTookMs = 0
     this.#isPlanned = false
     if (this.#known.size > 0 || this.#strangers.size > 0) this.#plan()

@@ -1,8 +1,8 @@
 import type { handleBidiStreamingCall } from '@grpc/grpc-js'
 import type { PackageDefinition } from '@grpc/proto-loader'
 import type { CallGuard } from './call-guard.ts'
-import type { CallConnection } from './connections.ts'
 import { DESCRIPTOR_NAMES, SERVICES } from './descriptor.ts'
+import { OpenCalls } from './open-calls.ts'
 import { buildStatus, CODES } from './to-status.ts'
 
 /** One field besides `host` is there. */
@@ -32,7 +32,11 @@ const IMPORT_OF_EMPTY = Buffer.concat([Buffer.from([0x1a, EMPTY_FILE.length]), B
 export class Reflection {
   readonly #files: readonly Buffer[]
   readonly #guard: Pick<CallGuard, 'find'>
-  readonly #open = new Map<Call, CallConnection>()
+  readonly #open = new OpenCalls<Call>({
+    callsMax: CALLS_MAX,
+    perConnectionMax: CALLS_PER_CONNECTION_MAX,
+    perNetworkMax: CALLS_MAX,
+  })
 
   constructor(definition: PackageDefinition, guard: Pick<CallGuard, 'find'>) {
     this.#guard = guard
@@ -49,7 +53,7 @@ export class Reflection {
 
   #answerAll(call: Call): void {
     const { connection } = this.#guard.find(call.metadata)
-    if (!this.#hasPlace(connection)) {
+    if (!this.#open.add(call, connection)) {
       call.emit('error', buildStatus(CODES.RESOURCE_EXHAUSTED, 'too many ask for descriptions'))
       return
     }
@@ -59,7 +63,6 @@ export class Reflection {
       clearTimeout(timer)
       this.#open.delete(call)
     }
-    this.#open.set(call, connection)
     call.on('cancelled', end)
     call.on('error', end)
     call.on('data', (message: ReflectionMessage) => {
@@ -73,11 +76,6 @@ export class Reflection {
       end()
       call.end()
     })
-  }
-
-  #hasPlace(connection: CallConnection): boolean {
-    const ofConnection = [...this.#open.values()].filter((each) => each === connection)
-    return this.#open.size < CALLS_MAX && ofConnection.length < CALLS_PER_CONNECTION_MAX
   }
 
   #answer({

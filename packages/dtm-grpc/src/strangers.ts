@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { findOrMake } from '@counterstep/access'
 
 /**
  * So many connections may be open without a good key. They are those of health checks, and those whose first call is on its way. A caller from afar
@@ -48,9 +49,7 @@ export class Strangers {
   add(socket: Socket, network: string): void {
     const at = performance.now()
     this.#strangers.set(socket, { network, callsLeft: CALLS_PER_SECOND_MAX, bytesLeft: BYTES_FREE, at })
-    const others = this.#ofNetworks.get(network)
-    if (others === undefined) this.#ofNetworks.set(network, new Set([socket]))
-    else others.add(socket)
+    findOrMake(this.#ofNetworks, network, () => new Set<Socket>()).add(socket)
     if (this.#strangers.size > STRANGERS_MAX) this.#endOne()
   }
 
@@ -59,9 +58,7 @@ export class Strangers {
     const stranger = this.#strangers.get(socket)
     if (stranger === undefined) return
     this.#knownNetworks.delete(stranger.network)
-    const [oldest = ''] = this.#knownNetworks.keys()
-    if (this.#knownNetworks.size >= KNOWN_NETWORKS_MAX) this.#knownNetworks.delete(oldest)
-    this.#knownNetworks.set(stranger.network, performance.now())
+    findOrMake(this.#knownNetworks, stranger.network, () => performance.now(), KNOWN_NETWORKS_MAX)
     this.remove(socket)
   }
 
@@ -110,17 +107,18 @@ export class Strangers {
    * young enough, and those that have shown a good key come last.
    */
   #endOne(): void {
-    let most: string[] = []
+    let most: ReadonlySet<Socket>[] = []
     let mostCount = 0
-    for (const [network, { size }] of this.#ofNetworks) {
+    for (const [network, sockets] of this.#ofNetworks) {
+      const { size } = sockets
       const isKept = size <= KEPT_PER_KNOWN_NETWORK_MAX && this.isKnown(network)
       const count = isKept ? size / STRANGERS_MAX : size
       if (count > mostCount) most = []
-      if (count >= mostCount) most.push(network)
+      if (count >= mostCount) most.push(sockets)
       mostCount = Math.max(mostCount, count)
     }
-    const drawn = most[Math.floor(Math.random() * most.length)] ?? ''
-    const [oldest] = this.#ofNetworks.get(drawn) ?? []
+    const drawn = most[Math.floor(Math.random() * most.length)]
+    const [oldest] = drawn ?? []
     if (oldest !== undefined) this.#end(oldest)
   }
 
