@@ -13,18 +13,14 @@ const LATE_EXPORTS: Readonly<Record<string, string>> = {
   '@fastify/static': 'fastifyStatic',
   '@fastify/swagger': 'fastifySwagger',
   '@fastify/swagger-ui': 'fastifySwaggerUi',
-  '@grpc/grpc-js': 'Server, ServerCredentials, ServerInterceptingCall, logVerbosity, setLogVerbosity',
-  '@grpc/proto-loader': 'fromJSON',
 }
 
 /** Node finds the names of a CommonJS module that is loaded late, where a bundle would have its default alone. */
 const nameExports: Plugin = {
   name: 'name-exports',
   setup({ onResolve, onLoad }) {
-    onResolve(
-      { filter: /^@(fastify\/(static|swagger|swagger-ui)|grpc\/(grpc-js|proto-loader))$/ },
-      ({ kind, path, resolveDir }) =>
-        kind === 'dynamic-import' ? { path, namespace: 'named', pluginData: resolveDir } : undefined,
+    onResolve({ filter: /^@fastify\/(static|swagger|swagger-ui)$/ }, ({ kind, path, resolveDir }) =>
+      kind === 'dynamic-import' ? { path, namespace: 'named', pluginData: resolveDir } : undefined,
     )
     onLoad({ filter: /^/, namespace: 'named' }, ({ path, pluginData: resolveDir }) => ({
       contents: `export { ${LATE_EXPORTS[path]} } from '${path}'`,

@@ -124,9 +124,9 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     thirdParty: ['fastify'],
     testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TEST_SERVERS],
   }),
-  // DTM's other face. Its libraries are optional, so they are loaded where the face is wanted.
+  // DTM's other face. Its library is optional, so it is loaded where the face is wanted.
   [DTM_GRPC]: layer('packages/dtm-grpc', [ACCESS, BRANCH_HTTP, DTM, ENGINE, PROTOCOL], {
-    thirdParty: ['@grpc/grpc-js', '@grpc/proto-loader'],
+    thirdParty: ['protobufjs'],
     testWorkspaces: [CORE, SQLITE, TEST_SERVERS],
   }),
   // Hosts have this in common: which settings there are and what they mean. It opens nothing.

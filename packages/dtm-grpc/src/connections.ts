@@ -7,7 +7,7 @@ import { type Reader, ReadTurns } from './read-turns.ts'
 import { Strangers } from './strangers.ts'
 
 /** A connection that has sent nothing ends after this time. */
-const START_MS_MAX = 10_000
+export const START_MS_MAX = 10_000
 
 /** One connection of a caller. */
 export interface CallConnection {

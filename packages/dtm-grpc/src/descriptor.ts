@@ -1,6 +1,6 @@
 /**
  * Describes what goes over the wire, as protobufjs reads it. The names and numbers are those of DTM's own service, and of the
- * standard servicess for health and reflection.
+ * standard services for health and reflection.
  */
 const field = (type: string, id: number) => ({ type, id })
 const many = (type: string, id: number) => ({ rule: 'repeated', type, id })
@@ -159,7 +159,7 @@ export const HEALTH_SERVICE = 'grpc.health.v1.Health'
 export const REFLECTION_SERVICES = [
   'grpc.reflection.v1.ServerReflection',
   'grpc.reflection.v1alpha.ServerReflection',
-]
+] as const
 export const SERVICES: readonly string[] = [DTM_SERVICE, HEALTH_SERVICE, ...REFLECTION_SERVICES]
 
 const PARTS = {

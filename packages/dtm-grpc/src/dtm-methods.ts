@@ -15,20 +15,24 @@ import {
   SUCCESS,
   submit,
 } from '@counterstep/dtm/commands'
-import type { handleUnaryCall, ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
-import type { CallGuard } from './call-guard.ts'
+import type { Admitted, CallGuard } from './call-guard.ts'
+import { DTM_SERVICE } from './descriptor.ts'
 import { FIELDS_MAX, hasTooManyFields } from './field-count.ts'
+import { type GrpcCall, OK } from './grpc-call.ts'
 import { buildRequestShape } from './message-shape.ts'
 import type { DtmBranchMessage, DtmRequestMessage, DtmTopicMessage } from './messages.ts'
-import { DTM_METHODS, type DtmMethod } from './method-access.ts'
+import type { Method, Methods } from './method.ts'
+import { DTM_METHODS, type DtmMethod, type MethodAccess } from './method-access.ts'
+import type { Protobuf } from './protobuf.ts'
 import { readRegistration, readRequest } from './read-message.ts'
 import { toProgressesReply } from './to-progresses-reply.ts'
-import { type CallStatus, toErrorStatus, toStatus } from './to-status.ts'
+import { toErrorStatus, toStatus } from './to-status.ts'
 
 export interface MethodDeps {
   readonly dialect: Dialect
   readonly gate: Gate
   readonly guard: CallGuard
+  readonly protobuf: Protobuf
   readonly report: ReportError
 }
 
@@ -37,107 +41,88 @@ type Run<Message> = (message: Message, deps: CommandDeps) => Promise<Answer>
 /** Makes the methods of DTM's service. Each runs the same command as the route of DTM's HTTP API. */
 export class DtmMethods {
   readonly #deps: MethodDeps
-  /** The bytes of each message, for the quota of its key. */
-  readonly #bytes = new WeakMap<object, number>()
-  /** These messages were not decoded. */
-  readonly #refused = new WeakSet<object>()
 
   constructor(deps: MethodDeps) {
     this.#deps = deps
   }
 
-  /** Notes the bytes of each message when it is decoded. A message with too many fields is not decoded. */
-  countBytes(service: ServiceDefinition): ServiceDefinition {
-    const counted = Object.entries(service).map(([name, method]) => {
-      const shape = buildRequestShape(name)
-      const requestDeserialize = (bytes: Buffer) => {
-        const isTooMany = hasTooManyFields(bytes, shape)
-        const message: object = method.requestDeserialize(isTooMany ? Buffer.alloc(0) : bytes)
-        if (isTooMany) this.#refused.add(message)
-        this.#bytes.set(message, bytes.length)
-        return message
-      }
-      return [name, { ...method, requestDeserialize }]
-    })
-    return Object.fromEntries(counted) as ServiceDefinition
-  }
-
-  build(): UntypedServiceImplementation {
-    const { dialect } = this.#deps
-    const { topics, metrics } = dialect
+  build(): Methods {
+    const { topics, metrics } = this.#deps.dialect
     const submitMeasured = measureCommand(submit, metrics)
     const abortMeasured = measureCommand(abort, metrics)
-    const run = <Message extends object>(name: DtmMethod, command: Run<Message>) =>
-      this.#handle(name, command)
-    return {
-      NewGid: run('NewGid', async () => answerWith({ Gid: createGid() })),
-      Submit: run('Submit', (message: DtmRequestMessage, deps) => submitMeasured(readRequest(message), deps)),
-      Prepare: run('Prepare', (message: DtmRequestMessage, deps) => prepare(readRequest(message), deps)),
-      Abort: run('Abort', (message: DtmRequestMessage, deps) => abortMeasured(readRequest(message), deps)),
-      RegisterBranch: run('RegisterBranch', (message: DtmBranchMessage, deps) =>
+    return new Map([
+      this.#serve('NewGid', async () => answerWith({ Gid: createGid() })),
+      this.#serve('Submit', (message: DtmRequestMessage, deps) => submitMeasured(readRequest(message), deps)),
+      this.#serve('Prepare', (message: DtmRequestMessage, deps) => prepare(readRequest(message), deps)),
+      this.#serve('Abort', (message: DtmRequestMessage, deps) => abortMeasured(readRequest(message), deps)),
+      this.#serve('RegisterBranch', (message: DtmBranchMessage, deps) =>
         registerBranch(readRegistration(message), deps, {
           text: message.BusiPayload.toString('base64'),
           isBase64: true,
         }),
       ),
-      PrepareWorkflow: run('PrepareWorkflow', async (message: DtmRequestMessage, deps) =>
+      this.#serve('PrepareWorkflow', async (message: DtmRequestMessage, deps) =>
         toProgressesReply(await prepareWorkflow(readRequest(message), deps)),
       ),
-      Subscribe: run('Subscribe', async ({ Topic, URL: url, Remark }: DtmTopicMessage) => {
+      this.#serve('Subscribe', async ({ Topic, URL: url, Remark }: DtmTopicMessage) => {
         await topics.subscribe(Topic, url, Remark)
         return SUCCESS
       }),
-      Unsubscribe: run('Unsubscribe', async ({ Topic, URL: url }: DtmTopicMessage) => {
+      this.#serve('Unsubscribe', async ({ Topic, URL: url }: DtmTopicMessage) => {
         await topics.unsubscribe(Topic, url)
         return SUCCESS
       }),
-      DeleteTopic: run('DeleteTopic', async ({ Topic }: DtmTopicMessage) => {
+      this.#serve('DeleteTopic', async ({ Topic }: DtmTopicMessage) => {
         await topics.remove(Topic)
         return SUCCESS
       }),
-    }
+    ])
   }
 
-  #handle<Message extends object>(name: DtmMethod, command: Run<Message>): handleUnaryCall<Message, object> {
-    const { dialect, report } = this.#deps
-    return (call, callback) => {
+  #serve<Message>(name: DtmMethod, command: Run<Message>): readonly [string, Method] {
+    const access: MethodAccess = DTM_METHODS[name]
+    const { dialect, report, protobuf } = this.#deps
+    const codec = protobuf.buildCodec<Message>(DTM_SERVICE, name)
+    const shape = buildRequestShape(name)
+    const run = async (message: Message | undefined, admitted: Admitted, bytes: number) => {
+      if (message === undefined) throw refuseUnprocessable(`a message has more than ${FIELDS_MAX} fields`)
+      return await command(message, this.#buildCommandDeps(name, access, admitted, bytes))
+    }
+    const answer = async (call: GrpcCall, bytes: Buffer, admitted: Admitted) => {
       const startedAt = performance.now()
-      const finish = (status: CallStatus | undefined, reply: object) => {
-        const seconds = (performance.now() - startedAt) / 1_000
-        dialect.metrics.countAnswer(name.toLowerCase(), status === undefined, seconds, 'grpc')
-        callback(status ?? null, status === undefined ? reply : null)
-      }
-      this.#run(name, command, call).then(
-        (answer) => finish(toStatus(answer), answer === SUCCESS ? {} : readReply(answer)),
-        (error: unknown) => finish(toErrorStatus(error, report), {}),
+      const message = hasTooManyFields(bytes, shape) ? undefined : codec.decode(bytes)
+      const ended = await run(message, admitted, bytes.length).then(
+        (answer) => ({ status: toStatus(answer), reply: answer === SUCCESS ? {} : readReply(answer) }),
+        (error: unknown) => ({ status: toErrorStatus(error, report), reply: {} }),
       )
+      const seconds = (performance.now() - startedAt) / 1_000
+      dialect.metrics.countAnswer(name.toLowerCase(), ended.status === undefined, seconds, 'grpc')
+      if (ended.status === undefined) call.send(codec.encode(ended.reply))
+      call.end(ended.status ?? OK)
     }
+    return [
+      `/${DTM_SERVICE}/${name}`,
+      { access, open: (call, admitted) => (message) => answer(call, message, admitted) },
+    ]
   }
 
-  async #run<Message extends object>(
-    name: DtmMethod,
-    command: Run<Message>,
-    { metadata, request }: Parameters<handleUnaryCall<Message, object>>[0],
-  ): Promise<Answer> {
-    if (this.#refused.has(request)) throw refuseUnprocessable(`a message has more than ${FIELDS_MAX} fields`)
+  /** Counts what the call stores. Throws the refusal. */
+  #buildCommandDeps(name: DtmMethod, access: MethodAccess, admitted: Admitted, bytes: number): CommandDeps {
     const { dialect, gate, guard } = this.#deps
-    const admitted = guard.find(metadata)
-    const method = DTM_METHODS[name]
-    const stores = 'stores' in method
-    const head = stores ? guard.countStored(admitted, method, this.#bytes.get(request) ?? 0) : admitted.head
+    const head = access.stores === undefined ? admitted.head : guard.countStored(admitted, access, bytes)
     const { traceparent, tracestate } = head.headers
     const { takeStored } = gate
-    return await command(request, {
+    return {
       ...dialect.commands,
       caller: `${admitted.caller} ${name.toLowerCase()}`,
       trace: { traceparent: toText(traceparent), tracestate: toText(tracestate) },
       ...(takeStored && {
-        takeBytes(bytes: number) {
-          const refusal = takeStored(head, bytes)
+        takeBytes(more: number) {
+          const refusal = takeStored(head, more)
           if (refusal !== undefined) throw refusal
         },
       }),
-    })
+    }
   }
 }
 

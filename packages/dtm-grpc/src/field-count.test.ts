@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { FIELDS_MAX, hasTooManyFields, MalformedMessage } from './field-count.ts'
+import { MalformedMessage } from './call-error.ts'
+import { FIELDS_MAX, hasTooManyFields } from './field-count.ts'
 import { buildRequestShape } from './message-shape.ts'
 
 const SHAPE = buildRequestShape('Submit')

@@ -1,3 +1,4 @@
+import { MalformedMessage } from './call-error.ts'
 import type { FieldShape, MessageShape } from './message-shape.ts'
 
 /** A transaction has some hundred payloads and headers at most. */
@@ -12,9 +13,6 @@ const FOUR_BYTES = 5
 const SHORT_BYTES_MAX = 5
 const LONG_BYTES_MAX = 10
 const TAG_MAX = 2 ** 32 - 1
-
-/** The library answers INTERNAL to it, as to all that a decoder refuses. */
-export class MalformedMessage extends Error {}
 
 interface Place {
   at: number

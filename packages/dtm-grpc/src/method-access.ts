@@ -28,17 +28,8 @@ export const DTM_METHODS = {
 export type DtmMethod = keyof typeof DTM_METHODS
 
 /** Load balancers ask for the health and have no key. */
-const HEALTH_ACCESS: MethodAccess = { access: 'open', messageBytesMax: SMALL_MESSAGE_BYTES }
-const REFLECTION_ACCESS: MethodAccess = {
+export const HEALTH_ACCESS: MethodAccess = { access: 'open', messageBytesMax: SMALL_MESSAGE_BYTES }
+export const REFLECTION_ACCESS: MethodAccess = {
   access: ['submit', 'read'],
   messageBytesMax: SMALL_MESSAGE_BYTES,
-}
-
-/** Finds the access of a path such as `/dtmgimp.Dtm/Submit`. A path without one is never served. */
-export function findAccess(path: string): MethodAccess | undefined {
-  const [, service = '', method = ''] = path.split('/')
-  if (service === 'dtmgimp.Dtm')
-    return Object.hasOwn(DTM_METHODS, method) ? DTM_METHODS[method as DtmMethod] : undefined
-  if (service === 'grpc.health.v1.Health') return HEALTH_ACCESS
-  return service.startsWith('grpc.reflection.') ? REFLECTION_ACCESS : undefined
 }

@@ -1,8 +1,11 @@
-import type { handleBidiStreamingCall } from '@grpc/grpc-js'
-import type { PackageDefinition } from '@grpc/proto-loader'
-import type { CallGuard } from './call-guard.ts'
-import { DESCRIPTOR_NAMES, SERVICES } from './descriptor.ts'
+import { setImmediate as waitForTurn } from 'node:timers/promises'
+import { CallError } from './call-error.ts'
+import { DESCRIPTOR_NAMES, REFLECTION_SERVICES, SERVICES } from './descriptor.ts'
+import type { GrpcCall } from './grpc-call.ts'
+import type { Method, Methods } from './method.ts'
+import { REFLECTION_ACCESS } from './method-access.ts'
 import { OpenCalls } from './open-calls.ts'
+import type { MethodCodec, Protobuf } from './protobuf.ts'
 import { buildStatus, CODES } from './to-status.ts'
 
 /** One field besides `host` is there. */
@@ -12,8 +15,6 @@ export interface ReflectionMessage {
   readonly list_services?: string
 }
 
-type Call = Parameters<handleBidiStreamingCall<ReflectionMessage, object>>[0]
-
 /** These are codes of gRPC, as the protocol demands. */
 const NOT_FOUND = { error_response: { error_code: 5, error_message: 'there is no such name' } }
 const UNIMPLEMENTED = { error_response: { error_code: 12, error_message: 'extensions are not described' } }
@@ -21,7 +22,11 @@ const UNIMPLEMENTED = { error_response: { error_code: 12, error_message: 'extens
 const CALLS_MAX = 64
 const CALLS_PER_CONNECTION_MAX = 4
 const CALL_MS_MAX = 60_000
+/** One call asks so many questions. */
+export const MESSAGES_MAX = 1_000
+const TOO_MANY = buildStatus(CODES.RESOURCE_EXHAUSTED, 'too many ask for descriptions')
 
+const METHOD = 'ServerReflectionInfo'
 /** protobufjs names its files for their packages. */
 const DTM_FILE = 'dtmgimp.proto'
 const EMPTY_FILE = 'google_protobuf.proto'
@@ -31,51 +36,44 @@ const IMPORT_OF_EMPTY = Buffer.concat([Buffer.from([0x1a, EMPTY_FILE.length]), B
 /** Describes the services and their messages to tools, by the standard protocol. */
 export class Reflection {
   readonly #files: readonly Buffer[]
-  readonly #guard: Pick<CallGuard, 'find'>
-  readonly #open = new OpenCalls<Call>({
+  readonly #codec: MethodCodec<ReflectionMessage, object>
+  readonly #open = new OpenCalls<GrpcCall>({
     callsMax: CALLS_MAX,
     perConnectionMax: CALLS_PER_CONNECTION_MAX,
     perNetworkMax: CALLS_MAX,
   })
 
-  constructor(definition: PackageDefinition, guard: Pick<CallGuard, 'find'>) {
-    this.#guard = guard
-    const [described] = Object.values(definition).filter((each) => 'fileDescriptorProtos' in each)
-    const files = described === undefined ? [] : (described.fileDescriptorProtos as readonly Buffer[])
-    this.#files = files.map((file) =>
+  constructor(protobuf: Protobuf) {
+    // Both versions have the same messages.
+    this.#codec = protobuf.buildCodec(REFLECTION_SERVICES[0], METHOD)
+    this.#files = protobuf.files.map((file) =>
       hasName(file, DTM_FILE) ? Buffer.concat([file, IMPORT_OF_EMPTY]) : file,
     )
   }
 
-  build() {
-    return { ServerReflectionInfo: (call: Call) => this.#answerAll(call) }
+  build(): Methods {
+    return new Map(REFLECTION_SERVICES.map((service) => [`/${service}/${METHOD}`, this.#method]))
   }
 
-  #answerAll(call: Call): void {
-    const { connection } = this.#guard.find(call.metadata)
-    if (!this.#open.add(call, connection)) {
-      call.emit('error', buildStatus(CODES.RESOURCE_EXHAUSTED, 'too many ask for descriptions'))
-      return
-    }
-    // A client that reads nothing would keep the call for as long as its connection.
-    const timer = setTimeout(() => connection.socket.destroy(), CALL_MS_MAX).unref()
-    const end = () => {
-      clearTimeout(timer)
-      this.#open.delete(call)
-    }
-    call.on('cancelled', end)
-    call.on('error', end)
-    call.on('data', (message: ReflectionMessage) => {
-      const hasRoom = call.write({ original_request: message, ...this.#answer(message) })
-      // An answer is large beside its question, so one turn of the event loop answers one of each call, and none that is not read.
-      call.pause()
-      if (hasRoom) setImmediate(() => call.resume())
-      else call.once('drain', () => call.resume())
-    })
-    call.on('end', () => {
-      end()
-      call.end()
-    })
+  readonly #method: Method = {
+    access: REFLECTION_ACCESS,
+    messagesMax: MESSAGES_MAX,
+    open: (call, { connection }) => {
+      if (!this.#open.add(call, connection)) throw new CallError(TOO_MANY)
+      // A client that reads nothing would keep the call for as long as its connection.
+      const timer = setTimeout(() => connection.socket.destroy(), CALL_MS_MAX).unref()
+      call.onClosed(() => {
+        clearTimeout(timer)
+        this.#open.delete(call)
+      })
+      return async (message) => {
+        const question = this.#codec.decode(message)
+        const answer = this.#codec.encode({ original_request: question, ...this.#answer(question) })
+        // An answer is large beside its question, so one turn of the event loop answers one of each call, and none that is not read.
+        if (call.send(answer)) await waitForTurn()
+        else await call.waitForRoom()
+      }
+    },
   }
 
   #answer({

@@ -1,17 +1,17 @@
+import { createSecureServer, createServer, type Http2Server } from 'node:http2'
 import type { Server as TcpServer } from 'node:net'
 import type { ConnectionBounds, Gate } from '@counterstep/access'
 import type { Dialect } from '@counterstep/dtm'
-import { BODY_BYTES_MAX } from '@counterstep/protocol'
-import type { ServiceDefinition } from '@grpc/grpc-js'
 import { CallGuard } from './call-guard.ts'
-import { Connections } from './connections.ts'
-import { DESCRIPTOR, DTM_SERVICE, HEALTH_SERVICE, REFLECTION_SERVICES } from './descriptor.ts'
+import { Connections, START_MS_MAX } from './connections.ts'
 import { DtmMethods } from './dtm-methods.ts'
+import { GrpcCall } from './grpc-call.ts'
 import { Health } from './health.ts'
-import { ignoreEndedCalls } from './ignore-ended-calls.ts'
 import { listen } from './listen.ts'
-import { type Libraries, loadLibraries } from './load-libraries.ts'
+import { Protobuf } from './protobuf.ts'
 import { Reflection } from './reflection.ts'
+import { serveCall } from './serve-call.ts'
+import { Sessions } from './sessions.ts'
 
 export interface DtmGrpcDeps {
   readonly host: string
@@ -42,94 +42,63 @@ const CLOSE_MS = 1_000
 const DRAIN_MS = 8_000
 /** One connection has so many calls under way. */
 const CALLS_PER_CONNECTION_MAX = 100
-/** A connection without calls is ended after this time, and one with calls is asked to end after an hour. */
-const IDLE_MS_MAX = 5 * 60_000
-const AGE_MS_MAX = 60 * 60_000
-/** It is more than the longest wait of a call. */
-const AGE_GRACE_MS = 75_000
-/** A client that answers no ping is gone. */
-const PING_EVERY_MS = 60_000
-const PING_MS_MAX = 20_000
-
-const OPTIONS = {
-  'grpc.enable_channelz': 0,
-  'grpc.max_receive_message_length': BODY_BYTES_MAX,
-  'grpc.max_concurrent_streams': CALLS_PER_CONNECTION_MAX,
-  'grpc.max_connection_idle_ms': IDLE_MS_MAX,
-  'grpc.max_connection_age_ms': AGE_MS_MAX,
-  'grpc.max_connection_age_grace_ms': AGE_GRACE_MS,
-  'grpc.keepalive_time_ms': PING_EVERY_MS,
-  'grpc.keepalive_timeout_ms': PING_MS_MAX,
-}
 
 /**
- * Serves DTM's gRPC API, the standard services for health and reflection with it. The libraries are optional and are loaded here
- * alone. Throws SAGA_GRPC_MISSING if they are not installed.
+ * Serves DTM's gRPC API, the standard services for health and reflection with it. The package that reads its messages is optional and is
+ * loaded here alone. Throws SAGA_GRPC_MISSING if it is not installed.
  */
 export async function startDtmGrpc(deps: DtmGrpcDeps): Promise<DtmGrpcServer> {
-  const { dialect, gate, bounds, tls, onError = () => undefined } = deps
-  const libraries = await loadLibraries()
-  const { grpc } = libraries
+  const { dialect, gate, bounds, tls, onError: report = () => undefined } = deps
+  const protobuf = await Protobuf.load()
   const connections = new Connections(bounds)
-  const guard = new CallGuard(libraries, gate, connections)
-  const health = new Health(() => dialect.commands.engine.isStopping, guard)
-  const server = new grpc.Server({ ...OPTIONS, interceptors: [guard.intercept] })
-  addServices(server, libraries, new DtmMethods({ dialect, gate, guard, report: onError }), health, guard)
-  const injector = server.createConnectionInjector(
-    tls === undefined
-      ? grpc.ServerCredentials.createInsecure()
-      : grpc.ServerCredentials.createSsl(null, [
-          { cert_chain: Buffer.from(tls.cert), private_key: Buffer.from(tls.key) },
-        ]),
-  )
-  ignoreEndedCalls(server)
+  const sessions = new Sessions()
+  const guard = new CallGuard(gate, connections)
+  const health = new Health(() => dialect.commands.engine.isStopping, protobuf)
+  const methods = new Map([
+    ...new DtmMethods({ dialect, gate, guard, protobuf, report }).build(),
+    ...health.build(),
+    ...new Reflection(protobuf).build(),
+  ])
+  const http2 = createHttp2(tls)
+  http2.on('session', (session) => sessions.add(session))
+  http2.on('stream', (stream, headers) => {
+    const call = new GrpcCall(stream, headers)
+    // Its client may have ended it in the same packet.
+    if (!call.hasEnded) serveCall(call, { methods, guard, report })
+  })
   const servers = await listen(deps.host, deps.port, (socket) => {
     socket.on('error', () => socket.destroy())
-    connections.add(socket, (stream) => injector.injectConnection(stream))
+    connections.add(socket, (stream) => http2.emit('connection', stream))
   })
+  const drain = (ms: number) => {
+    health.stop()
+    sessions.drain(ms)
+  }
   return {
     url: `${tls === undefined ? 'grpc' : 'grpcs'}://${readAddress(servers)}`,
     servers,
-    drain() {
-      health.stop()
-      injector.drain(DRAIN_MS)
-    },
+    drain: () => drain(DRAIN_MS),
     async stop() {
-      health.stop()
       const closed = servers.map((each) => new Promise<void>((resolve) => each.close(() => resolve())))
-      injector.drain(CLOSE_MS)
+      drain(CLOSE_MS)
       const cut = setTimeout(() => connections.destroyAll(), CLOSE_MS)
       await Promise.all(closed)
       clearTimeout(cut)
-      injector.destroy()
-      server.forceShutdown()
+      sessions.close()
     },
   }
+}
+
+/** It speaks HTTP/2 over connections that it is given, and listens on no port. */
+function createHttp2(tls: DtmGrpcDeps['tls']): Http2Server {
+  const settings = { maxConcurrentStreams: CALLS_PER_CONNECTION_MAX }
+  return tls === undefined
+    ? createServer({ settings })
+    : createSecureServer({ settings, ...tls, handshakeTimeout: START_MS_MAX })
 }
 
 function readAddress([first]: readonly TcpServer[]): string {
   const address = first?.address()
   if (address === null || typeof address !== 'object') throw new Error('not listening on a port')
   return `${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`
-}
-
-function addServices(
-  server: InstanceType<Libraries['grpc']['Server']>,
-  { loader }: Libraries,
-  methods: DtmMethods,
-  health: Health,
-  guard: CallGuard,
-): void {
-  // The types of protobufjs ask for fields that it does not need.
-  const descriptor = DESCRIPTOR as unknown as Parameters<typeof loader.fromJSON>[0]
-  const definition = loader.fromJSON(descriptor, {
-    keepCase: true,
-    longs: String,
-    enums: String,
-    defaults: true,
-  })
-  server.addService(methods.countBytes(definition[DTM_SERVICE] as ServiceDefinition), methods.build())
-  server.addService(definition[HEALTH_SERVICE] as ServiceDefinition, health.build())
-  const reflection = new Reflection(definition, guard).build()
-  for (const name of REFLECTION_SERVICES) server.addService(definition[name] as ServiceDefinition, reflection)
 }

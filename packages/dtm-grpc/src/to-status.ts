@@ -10,9 +10,11 @@ import { type ErrorCode, isCounterstepError } from '@counterstep/protocol'
 
 /** These are the codes of gRPC that answers have. */
 export const CODES = {
+  OK: 0,
   UNKNOWN: 2,
   INVALID_ARGUMENT: 3,
   DEADLINE_EXCEEDED: 4,
+  NOT_FOUND: 5,
   PERMISSION_DENIED: 7,
   RESOURCE_EXHAUSTED: 8,
   FAILED_PRECONDITION: 9,
@@ -66,7 +68,7 @@ export function toErrorStatus(error: unknown, report: ReportError): CallStatus {
   return toStatus(toAnswer(error, report), other) ?? buildStatus(CODES.INTERNAL, '')
 }
 
-/** An unpaired surrogate cannot be written as a header, and the library would throw. */
+/** An unpaired surrogate cannot be written as a header. */
 export function buildStatus(code: number, text: string): CallStatus {
   return { code, details: toWellFormed(text.slice(0, DETAILS_LENGTH_MAX)) }
 }

@@ -4,8 +4,10 @@ import { connect as connectTcp, type Socket } from 'node:net'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { WATCHERS_PER_ADDRESS_MAX, WATCHERS_PER_CONNECTION_MAX } from '../src/health.ts'
+import { MessageReader } from '../src/message-reader.ts'
 import { SMALL_MESSAGE_BYTES } from '../src/method-access.ts'
 import { KEYED_BOUNDS } from '../src/receive-turns.ts'
+import { MESSAGES_MAX } from '../src/reflection.ts'
 import { CALLS_PER_SECOND_MAX } from '../src/strangers.ts'
 import { type GrpcFixture, openGrpcFixture } from './support/grpc-fixture.ts'
 
@@ -225,6 +227,64 @@ describe('a hostile client', () => {
     })
   }
 
+  for (const [what, path, sent, code] of [
+    ['ends within its message', '/dtmgimp.Dtm/NewGid', Buffer.from([0, 0, 0, 0, 1]), '13'],
+    ['ends within the head of its message', '/dtmgimp.Dtm/NewGid', Buffer.alloc(3), '13'],
+    ['has no message', '/dtmgimp.Dtm/NewGid', Buffer.alloc(0), '13'],
+    ['has a second message', '/dtmgimp.Dtm/NewGid', Buffer.alloc(10), '8'],
+    ['has bytes that are no message', '/dtmgimp.Dtm/NewGid', Buffer.alloc(8, 2), '13'],
+    [
+      'has a packed message that cannot be unpacked',
+      '/dtmgimp.Dtm/NewGid',
+      toMessage(Buffer.alloc(9), 1),
+      '13',
+    ],
+    ['is of no method', '/dtmgimp.Dtm/Drop', toMessage(Buffer.alloc(0)), '12'],
+    ['is of a name that all objects have', '/dtmgimp.Dtm/constructor', toMessage(Buffer.alloc(0)), '12'],
+    ['is of no service', '/no.such.Service/Call', toMessage(Buffer.alloc(0)), '12'],
+  ] as const) {
+    it(`A call that ${what} gets the code ${code}, and its connection goes on`, async () => {
+      await using fixture = await openGrpcFixture()
+      const session = openSession(fixture)
+      const refused = openCall(session, sent, path)
+      refused.stream.end()
+      expect(await refused.status).toBe(code)
+      const next = openCall(session, toMessage(Buffer.alloc(0)), HEALTH_PATH)
+      next.stream.end()
+      expect(await next.status).toBe('0')
+      await expectServes(fixture)
+    })
+  }
+
+  it('A call with messages that are packed in an unknown way is refused with the ways that are known', async () => {
+    await using fixture = await openGrpcFixture()
+    const stream = openSession(fixture).request({
+      ':method': 'POST',
+      ':path': '/dtmgimp.Dtm/NewGid',
+      'content-type': 'application/grpc',
+      'grpc-encoding': 'snappy',
+    })
+    stream.end(toMessage(Buffer.alloc(0), 1))
+    const [headers] = await once(stream, 'response')
+    expect(headers).toMatchObject({ 'grpc-status': '12', 'grpc-accept-encoding': 'identity,gzip,deflate' })
+  })
+
+  for (const request of [
+    { ':method': 'POST', 'content-type': 'application/json' },
+    { ':method': 'POST', 'content-type': 'application/grpcish' },
+    { ':method': 'GET', 'content-type': 'application/grpc' },
+    { ':method': 'POST' },
+  ]) {
+    it(`A request that is no call of gRPC is refused: ${JSON.stringify(request)}`, async () => {
+      await using fixture = await openGrpcFixture()
+      const stream = openSession(fixture).request({ ...request, ':path': '/dtmgimp.Dtm/NewGid' })
+      stream.on('error', () => undefined)
+      const [headers] = await once(stream, 'response')
+      expect(headers[':status']).toBe(415)
+      await expectServes(fixture)
+    })
+  }
+
   it('Huge metadata is refused', async () => {
     await using fixture = await openGrpcFixture()
     const session = openSession(fixture)
@@ -276,8 +336,10 @@ describe('a hostile client', () => {
   ] as const) {
     it(`Of many messages in ${what} none after the first one is unpacked`, async () => {
       await using fixture = await openGrpcFixture()
+      const { gzipSync } = await import('node:zlib')
+      const empty = gzipSync(Buffer.alloc(0))
       const session = openSession(fixture)
-      const packed = Array.from({ length: 3_000 }, () => toMessage(Buffer.alloc(0), 1))
+      const packed = Array.from({ length: 3_000 }, () => toMessage(empty, 1))
       expect(await openCall(session, Buffer.concat(packed), path).status).toBe('8')
       await expectServes(fixture)
     })
@@ -317,18 +379,24 @@ describe('a hostile client', () => {
     for (const each of written) expect(each.mock.calls).toEqual([])
   })
 
-  it('A call for reflection brings few messages at once', async () => {
+  it('A call for reflection asks many questions at once, and has an answer to each, up to a bound', async () => {
     await using fixture = await openGrpcFixture()
-    const question = toMessage(Buffer.from([0x3a, 0]))
-    const few = openCall(
-      openSession(fixture),
-      Buffer.concat(Array.from({ length: 8 }, () => question)),
-      REFLECTION_PATH,
-    )
-    few.stream.end()
-    expect(await few.status).toBe('0')
-    const many = Buffer.concat(Array.from({ length: 9 }, () => question))
-    expect(await openCall(openSession(fixture), many, REFLECTION_PATH).status).toBe('8')
+    const ask = (count: number) =>
+      openCall(
+        openSession(fixture),
+        Buffer.concat(Array.from({ length: count }, () => toMessage(Buffer.from([0x3a, 0])))),
+        REFLECTION_PATH,
+      )
+    const many = ask(MESSAGES_MAX)
+    let answers = 0
+    const counter = new MessageReader(BODY_BYTES_MAX)
+    many.stream.on('data', (chunk: Buffer) => {
+      for (const _ of counter.read(chunk)) answers++
+    })
+    many.stream.end()
+    expect(await many.status).toBe('0')
+    expect(answers).toBe(MESSAGES_MAX)
+    expect(await ask(MESSAGES_MAX + 1).status).toBe('8')
     await expectServes(fixture)
   })
 

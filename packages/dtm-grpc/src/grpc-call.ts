@@ -1,0 +1,138 @@
+import { once } from 'node:events'
+import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import { CallError } from './call-error.ts'
+import { MessageReader, PREFIX_BYTES } from './message-reader.ts'
+import { buildStatus, type CallStatus, CODES } from './to-status.ts'
+import { PACKINGS, type Packing, unpackMessage } from './unpack-message.ts'
+
+export interface MessageBounds {
+  /** A message has so many bytes at most, packed and unpacked. */
+  readonly bytesMax: number
+  /** The call brings so many messages. */
+  readonly messagesMax: number
+}
+
+const HEAD = { ':status': 200, 'content-type': 'application/grpc' } as const
+const CONTENT_TYPE = /^application\/grpc(?:[+;]|$)/i
+const NOT_WHOLE = buildStatus(CODES.INTERNAL, 'the call ended within a message')
+
+export const OK: CallStatus = { code: CODES.OK, details: '' }
+
+/**
+ * One call, as gRPC puts it into a stream of HTTP/2. It ends once: with a status, or since its client or its connection has ended it.
+ * Source: https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
+ */
+export class GrpcCall {
+  readonly headers: IncomingHttpHeaders
+  readonly #stream: ServerHttp2Stream
+  #hasStatus = false
+
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders) {
+    this.#stream = stream
+    this.headers = headers
+    // An error closes the stream, and that is all that counts.
+    stream.on('error', () => undefined)
+  }
+
+  /** No status can be sent any more. */
+  get hasEnded(): boolean {
+    return this.#hasStatus || this.#stream.closed || this.#stream.destroyed
+  }
+
+  /** Nothing of the call is held any more. */
+  onClosed(listener: () => void): void {
+    if (this.#stream.destroyed) listener()
+    else this.#stream.once('close', listener)
+  }
+
+  /** The method, such as `/dtmgimp.Dtm/Submit`. It is undefined if this is no call of gRPC. */
+  get path(): string | undefined {
+    const { ':method': method, ':path': path, 'content-type': type = '' } = this.headers
+    return method === 'POST' && CONTENT_TYPE.test(type) ? path : undefined
+  }
+
+  /** Messages may be packed so. It is null for what is unknown. */
+  get packing(): Packing | undefined | null {
+    const name = this.headers['grpc-encoding'] ?? 'identity'
+    return name === 'identity' ? undefined : (PACKINGS.find((each) => each === name) ?? null)
+  }
+
+  /**
+   * Yields the messages, until the client has sent all. Each is read from the connection when the one before has been taken. Throws a CallError
+   * at a message that is none, too long, or one too many, and an error of the stream if that has ended.
+   */
+  async *receive({ bytesMax, messagesMax }: MessageBounds): AsyncGenerator<Buffer> {
+    const reader = new MessageReader(bytesMax)
+    let left = messagesMax
+    for await (const chunk of this.#stream.iterator({ destroyOnReturn: false })) {
+      for (const { isPacked, bytes } of reader.read(chunk as Buffer)) {
+        left--
+        if (left < 0) throw new CallError(buildStatus(CODES.RESOURCE_EXHAUSTED, 'too many messages'))
+        yield isPacked ? await unpackMessage(bytes, this.packing ?? undefined, bytesMax) : bytes
+      }
+    }
+    if (reader.isWithinMessage) throw new CallError(NOT_WHOLE)
+  }
+
+  /** Sends a message. Returns false if it waits for the client to read, and more should not be sent before `waitForRoom`. */
+  send(message: Buffer): boolean {
+    if (this.hasEnded) return true
+    const stream = this.#stream
+    if (!stream.headersSent) stream.respond(HEAD, { waitForTrailers: true })
+    const prefix = Buffer.alloc(PREFIX_BYTES)
+    prefix.writeUInt32BE(message.length, 1)
+    return stream.write(Buffer.concat([prefix, message]))
+  }
+
+  /** Resolves when the client has read what was sent. Rejects if the call ends before. */
+  async waitForRoom(): Promise<void> {
+    const closed = new AbortController()
+    this.onClosed(() => closed.abort())
+    await once(this.#stream, 'drain', { signal: closed.signal })
+  }
+
+  /** Ends the call with a status. Only the first one is sent. */
+  end(status: CallStatus): void {
+    if (this.hasEnded) return
+    this.#hasStatus = true
+    const stream = this.#stream
+    const trailers = toTrailers(status)
+    if (!stream.headersSent) {
+      stream.respond({ ...HEAD, ...trailers }, { endStream: true })
+      this.#stopClient()
+      return
+    }
+    stream.once('wantTrailers', () => {
+      if (stream.closed || stream.destroyed) return
+      stream.sendTrailers(trailers)
+      this.#stopClient()
+    })
+    stream.end()
+  }
+
+  /** Answers what is no call of gRPC. */
+  refuse(httpStatus: number): void {
+    if (this.hasEnded) return
+    this.#hasStatus = true
+    this.#stream.respond({ ':status': httpStatus }, { endStream: true })
+    this.#stopClient()
+  }
+
+  /** A client that has not sent all need not go on. Node sends the status at the end of this turn of the event loop, and would not after a close. */
+  #stopClient(): void {
+    const stream = this.#stream
+    if (stream.readableEnded) return
+    setImmediate(() => {
+      if (!stream.destroyed) stream.close(constants.NGHTTP2_NO_ERROR)
+    })
+  }
+}
+
+/** A status is a header, in which other characters than those of ASCII stand as those of a URL do. */
+function toTrailers({ code, details }: CallStatus): Record<string, string> {
+  return {
+    'grpc-status': String(code),
+    ...(details === '' ? {} : { 'grpc-message': encodeURI(details) }),
+    ...(code === CODES.UNIMPLEMENTED ? { 'grpc-accept-encoding': ['identity', ...PACKINGS].join() } : {}),
+  }
+}
