@@ -23,8 +23,10 @@ export interface AdditionFixture<Tx> {
   /** Writes one text as a literal of the dialect. */
   literal(text: string): string
   readonly hasNarrowIntegers: boolean
-  /** Locks one account on a connection of its own, if there are locks of rows; resolves with what lets it go. */
-  lockOnly?(id: string): Promise<() => Promise<void>>
+  /** Locks one row on a connection of its own, if there are locks of rows; resolves with what lets it go. */
+  lockOnly?(id: string, table?: string): Promise<() => Promise<void>>
+  /** Makes the key of a table `altered` from INT to 64 bits, if columns have types. */
+  readonly widenKey?: string
   close(): Promise<void>
 }
 
@@ -297,6 +299,63 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
       const outcomes = await inOneGroup([{ id: '007', delta: 1 }], { table: 'numbered' })
       expect(outcomes[0]).toMatch(/^broken the database writes the key/)
       expect(await fixture.column('SELECT cents AS found FROM numbered')).toEqual(['70'])
+    })
+
+    const BEYOND = [
+      '99999999999999999999',
+      '-9223372036854775809',
+      '1e400',
+      '5.5',
+      'x',
+      '',
+      '1'.repeat(250_000),
+    ]
+
+    it('An id that a column of numbers cannot hold is unknown, and the calls beside it are served', async () => {
+      await fixture.execute('INSERT INTO numbered (id, cents) VALUES (7, 70)')
+      const wishes = [7, ...BEYOND, 7].map((id) => ({ id, delta: 1 }))
+      const unknown = BEYOND.map(() => 'failure UNKNOWN_ACCOUNT')
+      expect(await inOneGroup(wishes, { table: 'numbered' })).toEqual(['71', ...unknown, '72'])
+      expect(await inOneGroup(wishes.slice(1, -1), { table: 'numbered' })).toEqual(unknown)
+    })
+
+    it('An id that a column of texts cannot hold is unknown, and the calls beside it are served', async () => {
+      await give('alice', 10)
+      const ids = ['alice', 'x'.repeat(3_073), 'x'.repeat(250_000), 'a\0b', 'alice']
+      expect(await inOneGroup(ids.map((id) => ({ id, delta: 1 })))).toEqual([
+        '11',
+        ...Array(3).fill('failure UNKNOWN_ACCOUNT'),
+        '12',
+      ])
+    })
+
+    it('A group with ids that the column cannot hold waits for no row but its own', async () => {
+      if (fixture.lockOnly === undefined) return expect(name).toMatch(/sqlite/)
+      await fixture.execute('INSERT INTO numbered (id, cents) VALUES (7, 70), (8, 80), (9, 90)')
+      const unlock = await fixture.lockOnly('8', 'numbered')
+      try {
+        const outcomes = await inOneGroup(
+          ['7', ...BEYOND].map((id) => ({ id, delta: 1 })),
+          { table: 'numbered' },
+        )
+        expect(outcomes[0]).toBe('71')
+      } finally {
+        await unlock()
+      }
+    })
+
+    it('A column that was made wider holds what it could not hold before', async () => {
+      if (fixture.widenKey === undefined) return expect(name).toMatch(/sqlite/)
+      await fixture.execute('CREATE TABLE altered (id INT PRIMARY KEY, cents BIGINT NOT NULL)')
+      const branch = groupedBranch(fixture.barrier, {
+        key: () => 'all',
+        apply: fixture.conditionalAdd<Addition>({ table: 'altered', valueColumn: 'cents' }),
+      })
+      const add = () => told(branch.run(newCall(), () => ({ id: 3_000_000_000, delta: 1 })))
+      expect(await add()).toBe('failure UNKNOWN_ACCOUNT')
+      await fixture.execute(fixture.widenKey)
+      await fixture.execute('INSERT INTO altered (id, cents) VALUES (3000000000, 0)')
+      expect(await add()).toBe('1')
     })
 
     it('A call whose column is too narrow fails alone, and not as a business failure', async () => {

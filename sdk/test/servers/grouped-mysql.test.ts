@@ -333,16 +333,17 @@ for (const server of ['mariadb', 'mysql'] as const) {
           return rows.map(({ found }) => String(found))
         },
         literal: (text) => pool.escape(text),
-        lockOnly: async (id) => {
+        lockOnly: async (id, table = 'account') => {
           const connection = await pool.getConnection()
           await connection.beginTransaction()
-          await connection.query('SELECT cents FROM account WHERE id = ? FOR UPDATE', [id])
+          await connection.query(`SELECT cents FROM ${table} WHERE id = ? FOR UPDATE`, [id])
           return async () => {
             await connection.rollback()
             connection.release()
           }
         },
         hasNarrowIntegers: true,
+        widenKey: 'ALTER TABLE altered MODIFY id BIGINT',
         close: () => dropMysqlDatabase(pool),
       }
     })

@@ -203,16 +203,17 @@ describeOn('postgres', 'grouped branches', (url) => {
       },
       column: async (sql) => (await pool.query(sql)).rows.map(({ found }) => String(found)),
       literal: escapeLiteral,
-      lockOnly: async (id) => {
+      lockOnly: async (id, table = 'account') => {
         const client = await pool.connect()
         await client.query('BEGIN')
-        await client.query('SELECT cents FROM account WHERE id = $1 FOR UPDATE', [id])
+        await client.query(`SELECT cents FROM ${table} WHERE id = $1 FOR UPDATE`, [id])
         return async () => {
           await client.query('ROLLBACK')
           client.release()
         }
       },
       hasNarrowIntegers: true,
+      widenKey: 'ALTER TABLE altered ALTER COLUMN id TYPE bigint',
       close: () => dropPostgresDatabase(url, pool),
     }
   })

@@ -13,6 +13,7 @@ export interface PostgresResult {
   readonly command: string
   readonly rowCount: number | null
   readonly rows: readonly unknown[]
+  readonly fields?: readonly unknown[]
 }
 
 /**
@@ -93,11 +94,20 @@ export async function select(
   text: string,
   values: unknown[],
 ): Promise<readonly (readonly (string | null)[])[]> {
-  const { rows } = await client.query({ text, values, rowMode: 'array' })
-  return rows.map((row) => {
-    if (!Array.isArray(row)) throw new TypeError('this is no client of pg: it does not know rowMode')
-    return row.map((value: unknown) => (value === null || value === undefined ? null : String(value)))
-  })
+  const { rows } = await selectWithFields(client, text, values)
+  return rows
+}
+
+/** Does the same, and returns the definitions of the columns, which a client that is no client of pg may leave out. */
+export async function selectWithFields(client: PostgresClient, text: string, values: unknown[]) {
+  const { rows, fields } = await client.query({ text, values, rowMode: 'array' })
+  return {
+    fields,
+    rows: rows.map((row): readonly (string | null)[] => {
+      if (!Array.isArray(row)) throw new TypeError('this is no client of pg: it does not know rowMode')
+      return row.map((value: unknown) => (value === null || value === undefined ? null : String(value)))
+    }),
+  }
 }
 
 // serialization_failure, deadlock_detected: PostgreSQL's manual, 13.5, says to run the whole transaction again.

@@ -3,7 +3,9 @@ import { BranchError, BranchFailure } from '../../branch/branch-errors.ts'
 import type { GroupCall } from '../group-barrier.ts'
 import { type Steps, wait } from '../steps.ts'
 import { type Added, type Addition, type AdditionLog, isInt64, toWholeNumber } from './addition.ts'
-import type { AdditionSession, AdditionSql, FoundRows, SqlValue } from './addition-sql.ts'
+import type { AdditionSession, AdditionSql, FoundRows, SqlText, SqlValue } from './addition-sql.ts'
+import { mayBeKey } from './key-column.ts'
+import { toKeyNumber } from './key-number.ts'
 
 /** The business has agreed to these ops already. If they were refused, they would be asked again for ever. */
 const AGREED: ReadonlySet<Op> = new Set(['compensate', 'cancel', 'confirm'])
@@ -103,8 +105,7 @@ function* lockBalances(
   const byId = new Map<string, Balance>()
   const writings = new Set<string>()
   if (ids.size === 0) return { byId, writings, keyBytes: undefined }
-  const { text, values } = sql.select([...ids.values()])
-  const { rows, keyBytes } = yield* wait(session.select(text, values))
+  const { rows, keyBytes } = yield* findRows(session, sql, [...ids.values()])
   for (const [keyText, value] of rows) {
     const key = sql.readKey(String(keyText))
     writings.add(normalizeKey(key))
@@ -116,6 +117,21 @@ function* lockBalances(
     byId.set(key, { id, before, now: before })
   }
   return { byId, writings, keyBytes }
+}
+
+/** Asks for the rows whose keys the column can hold, as its type is in this transaction. */
+function* findRows(
+  session: AdditionSession,
+  sql: AdditionSql,
+  ids: readonly Addition['id'][],
+): Steps<FoundRows> {
+  const select = ({ text, values }: SqlText) => wait(session.select(text, values))
+  const known = sql.memory.column ?? (yield* select(sql.selectNone())).column
+  const asked = ids.filter((id) => mayBeKey(known, String(id)))
+  const found = yield* select(asked.length === 0 ? sql.selectNone() : sql.select(asked))
+  sql.memory.column = found.column
+  const wasRight = asked.length === ids.length || found.column?.type === known?.type
+  return wasRight ? found : yield* findRows(session, sql, ids)
 }
 
 function isId(id: unknown): id is Addition['id'] {
@@ -174,7 +190,6 @@ function isSqlValue(value: unknown): boolean {
   return value === null || typeof value === 'string' || typeof value === 'bigint' || Number.isFinite(value)
 }
 
-const NUMBER = /^\s*\+?(-?)0*(0|[1-9]\d*)\s*$/
 const UUID = /^\{?([0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12})\}?$/i
 
 /**
@@ -182,8 +197,8 @@ const UUID = /^\{?([0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12})\}?$/i
  * in upper or lower case. Texts that differ in the case of letters stay apart, since only a collation makes them equal.
  */
 function normalizeKey(text: string): string {
-  const [, sign, digits] = NUMBER.exec(text) ?? []
-  if (digits !== undefined) return `${sign}${digits}`
+  const number = toKeyNumber(text)
+  if (number !== undefined) return number
   const uuid = UUID.exec(text)?.[1]
   return uuid === undefined ? text : uuid.replaceAll('-', '').toLowerCase()
 }

@@ -1,6 +1,7 @@
 import { parseTableName, quoteTable } from '../../barrier/table-name.ts'
 import type { Awaitable } from '../steps.ts'
 import { type Addition, type ConditionalAddOptions, toWholeNumber } from './addition.ts'
+import type { KeyColumn } from './key-column.ts'
 
 export type SqlValue = string | number | bigint | null
 
@@ -18,6 +19,8 @@ export interface FoundRows {
    * padding.
    */
   readonly keyBytes?: number | undefined
+  /** Tells which keys there may be. Absent: the driver does not tell of what type the key column is, or the type holds all texts. */
+  readonly column?: KeyColumn | undefined
 }
 
 /** This is the SQL that differs between the databases. */
@@ -35,7 +38,7 @@ export interface AdditionDialect {
    */
   placeKey(id: Addition['id'], values: string[]): string
   valueText(column: string): string
-  /** Lists further columns that the session needs of each row. The text begins with a comma. */
+  /** Lists further columns that the session needs of each row. The text begins with a comma, and may end with the key, to learn its type. */
   alsoRead(key: string): string
   /** Returns a placeholder for the value, which is then added to `values`, or returns a literal. */
   place(value: SqlValue, values: string[]): string
@@ -50,10 +53,14 @@ export interface SqlText {
 export interface AdditionSql {
   /** Selects key and value of the rows, and locks them in the order of the key. */
   select(ids: readonly Addition['id'][]): SqlText
+  /** Selects no row, to learn the type of the key. */
+  selectNone(): SqlText
   update(changes: readonly { readonly id: Addition['id']; readonly value: bigint }[]): SqlText
   insertLog(rows: readonly (readonly SqlValue[])[]): SqlText
   readonly min: bigint | undefined
   readonly readKey: (text: string) => string
+  /** The key column as it was last seen. */
+  readonly memory: { column?: KeyColumn | undefined }
 }
 
 const COLUMN = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/
@@ -80,6 +87,8 @@ export function createAdditionSql<Entry extends Addition>(
         ORDER BY ${name}.${key}${dialect.forUpdate}`
       return { text, values }
     },
+    selectNone: () => ({ text: `SELECT ${key} FROM ${name} LIMIT 0`, values: [] }),
+    memory: {},
     // The rows are locked, so the values that were read still stand. The new value is set and not added, because a sum
     // could overflow in between.
     update: (changes) => {

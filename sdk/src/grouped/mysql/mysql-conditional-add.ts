@@ -5,6 +5,7 @@ import { type AdditionDialect, type AdditionSession, createAdditionSql } from '.
 import type { GroupApply } from '../group-barrier.ts'
 import { registerPlan } from '../planned-apply.ts'
 import { runSteps } from '../steps.ts'
+import { readKeyField } from './mysql-key-field.ts'
 import { hex } from './mysql-literals.ts'
 
 const DIALECT: AdditionDialect = {
@@ -40,28 +41,13 @@ function assertStrict(rows: Rows): Rows {
   throw new Error('conditionalAdd needs a strict sql_mode on its connections: STRICT_TRANS_TABLES')
 }
 
-// These numbers stand in the column definitions of MySQL's protocol: the type of CHAR and BINARY, and the charset of
-// bytes.
-const STRING = 254
-const BINARY = 63
-
-/** Returns n for a key column of BINARY(n). Such a column pads keys with zero bytes, and finds a key only with them. */
-function readKeyBytes(fields: unknown): number | undefined {
-  const key: unknown = Array.isArray(fields) ? fields.at(-1) : undefined
-  if (typeof key !== 'object' || key === null) return undefined
-  const { type, characterSet, columnLength } = key as Readonly<Record<string, unknown>>
-  return type === STRING && characterSet === BINARY && typeof columnLength === 'number'
-    ? columnLength
-    : undefined
-}
-
 /**
  * An `apply` for `groupedBranch` that adds to a column of whole numbers, and lets no action take away what is not
  * there: the calls of a group one after the other, each by what those before it have left. The rows are locked in the
  * order of their key, and written by one statement; the log by another.
  *
  * An action that would leave less than `min` fails with `INSUFFICIENT`, one for a row that is not there with
- * `UNKNOWN_ACCOUNT`, one beyond 64 bits with `OUT_OF_RANGE`. A compensation, a cancel and a confirm are always added,
+ * `UNKNOWN_ACCOUNT`, also if the key column's type cannot hold its id, one beyond 64 bits with `OUT_OF_RANGE`. A compensation, a cancel and a confirm are always added,
  * and so is every delta above 0. Answers `{ "value": "41" }`, the value after the call. If the column holds less than
  * 64 bits and the value does not fit, the database gives its own error, and the call is tried again. It gives that
  * error only in a strict `sql_mode`, so another mode is an error, too. An id that is shorter or longer than a key
@@ -105,7 +91,8 @@ function openSession(connection: MysqlConnection): AdditionSession {
           return answer
         },
       }
-      return { rows: assertStrict(await select(watched, text)), keyBytes: readKeyBytes(fields) }
+      const rows = assertStrict(await select(watched, text))
+      return { rows, ...readKeyField(fields) }
     },
     execute: async (text) => (await execute(connection, text)).affectedRows,
   }

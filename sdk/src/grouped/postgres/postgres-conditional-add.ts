@@ -1,9 +1,10 @@
-import { execute, type PostgresClient, select } from '../../barrier/postgres/postgres-client.ts'
+import { execute, type PostgresClient, selectWithFields } from '../../barrier/postgres/postgres-client.ts'
 import { addGroup } from '../addition/add-group.ts'
 import type { Addition, ConditionalAddOptions } from '../addition/addition.ts'
 import { type AdditionDialect, createAdditionSql } from '../addition/addition-sql.ts'
 import type { GroupApply } from '../group-barrier.ts'
 import { runSteps } from '../steps.ts'
+import { readKeyColumn } from './postgres-key-column.ts'
 
 const DIALECT: AdditionDialect = {
   quote: '"',
@@ -13,7 +14,8 @@ const DIALECT: AdditionDialect = {
   placeKeyText: placeText,
   placeKey: placeText,
   valueText: (column) => `${column}::text`,
-  alsoRead: () => '',
+  // The key itself is selected to learn its type, which the server sends even if there is no row.
+  alsoRead: (key) => `, ${key}`,
   place: (value, values) => (value === null ? 'NULL' : placeText(value, values)),
 }
 
@@ -31,9 +33,11 @@ function placeText(value: string | number | bigint, values: string[]): string {
  * order of their key, and written by one statement; the log by another.
  *
  * An action that would leave less than `min` fails with `INSUFFICIENT`, one for a row that is not there with
- * `UNKNOWN_ACCOUNT`, one beyond 64 bits with `OUT_OF_RANGE`. A compensation, a cancel and a confirm are always added,
- * and so is every delta above 0. Answers `{ "value": "41" }`, the value after the call. An id that the key column's
- * type cannot hold gives the database's own error, which is tried again: let `parse` refuse it. Throws a TypeError at
+ * `UNKNOWN_ACCOUNT`, also if the key column is of whole numbers, numeric, text or uuid and cannot hold its id, one
+ * beyond 64 bits with `OUT_OF_RANGE`. A compensation, a cancel and a confirm are always added,
+ * and so is every delta above 0. Answers `{ "value": "41" }`, the value after the call. An id that a key column of
+ * another type cannot hold gives the database's own error, which is tried again and takes its group apart: let `parse`
+ * refuse it. Throws a TypeError at
  * construction for names that are not plain.
  *
  * @example
@@ -52,7 +56,10 @@ export function conditionalAdd<Entry extends Addition = Addition>(
   const sql = createAdditionSql(DIALECT, options)
   return function conditionalAdd(client, calls) {
     const session = {
-      select: async (text: string, values: string[]) => ({ rows: await select(client, text, values) }),
+      select: async (text: string, values: string[]) => {
+        const { rows, fields } = await selectWithFields(client, text, values)
+        return { rows, column: readKeyColumn(fields) }
+      },
       execute: async (text: string, values: string[]) => (await execute(client, text, values)).rowCount ?? 0,
     }
     return runSteps(addGroup(session, sql, calls, options.log))
