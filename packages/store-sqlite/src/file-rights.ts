@@ -10,8 +10,8 @@ const OTHERS_WRITE = 0o002
 const GROUP_OR_OTHERS_USE = 0o077
 const GROUP_OR_OTHERS_WRITE = 0o022
 
-/** SQLite names the log and its index itself; the lock file and the pid file are this store's. */
-const SUFFIXES = ['', '-wal', '-shm', '-lock', '-pid']
+/** SQLite names the log and its index itself; the others are this store's. */
+const SUFFIXES = ['', '-wal', '-shm', '-lock', '-pid', '-unflushed']
 
 /** Lists the database and the files beside it. */
 export function listFiles(path: string): readonly string[] {

@@ -1,4 +1,4 @@
-import type { DurabilityClass, ListOrder, UpdateHold } from '@counterstep/core'
+import type { DurabilityClass, ListOrder, StoreEvent, UpdateHold } from '@counterstep/core'
 import type { ErrorCode } from '@counterstep/protocol'
 import type { Cell, Row } from './driver.ts'
 
@@ -141,7 +141,7 @@ export type Reply =
   | {
       readonly type: 'opened'
       readonly durabilityClass: DurabilityClass
-      readonly warnings: readonly string[]
+      readonly warnings: readonly StoreEvent[]
     }
   | { readonly type: 'refused'; readonly code: ErrorCode; readonly message: string }
   | { readonly type: 'written'; readonly results: readonly WriteResult[] }

@@ -1,15 +1,6 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  fsyncSync,
-  openSync,
-  statfsSync,
-  statSync,
-} from 'node:fs'
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { DurabilityClass } from '@counterstep/core'
+import type { DurabilityClass, StoreEvent } from '@counterstep/core'
 import type { Database, DriverModule } from './driver.ts'
 import { RefusedError } from './errors.ts'
 import { checkRights, createFile, listFiles, makeFolder } from './file-rights.ts'
@@ -19,6 +10,8 @@ import { LockFile, toInUseError, writePid } from './lock-file.ts'
 import type { WorkerSettings } from './messages.ts'
 import { migrate } from './migrate.ts'
 import { OpenFiles } from './open-files.ts'
+import { syncFolder } from './sync-folder.ts'
+import { isDiskFault, markUnflushed, rewriteUnflushed } from './unflushed.ts'
 
 // These are NFS (also EFS), SMB and CIFS. Their locks and flushes promise less than SQLite needs.
 const NETWORK_FILE_SYSTEMS: ReadonlySet<number> = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42])
@@ -26,13 +19,15 @@ const WAL_BYTES_KEPT = 64 * 1024 * 1024
 const SYNCHRONOUS_CODES = { NORMAL: 1, FULL: 2 } as const
 
 export interface OpenedFile {
+  /** It is the place of the database, without links. */
+  readonly path: string
   readonly database: Database
   /** The lock is closed after the database. */
   readonly lock: LockFile
   readonly files: OpenFiles
   readonly durabilityClass: DurabilityClass
-  /** Each warning says which other users may read or write a file or the folder, and how to change that. */
-  readonly warnings: readonly string[]
+  /** They say which other users may read or write a file or the folder, and that a flush had failed. */
+  readonly warnings: readonly StoreEvent[]
 }
 
 export function openFile(driver: DriverModule, settings: WorkerSettings): OpenedFile {
@@ -41,10 +36,16 @@ export function openFile(driver: DriverModule, settings: WorkerSettings): Opened
   refuseForeign(path)
   const made = makeFolder(folder)
   refuseNetwork(folder)
-  const warnings = checkRights(path)
+  const warnings: StoreEvent[] = checkRights(path).map((detail) => ({
+    level: 'warn',
+    name: 'store-open-to-others',
+    detail,
+  }))
   const lock = LockFile.acquire(driver, path)
   let database: Database | undefined
   try {
+    const detail = rewriteUnflushed(path)
+    if (detail !== undefined) warnings.push({ level: 'warn', name: 'store-rewritten', detail })
     createFile(path)
     database = driver.openDatabase(path)
     enterWal(database, path)
@@ -54,8 +55,9 @@ export function openFile(driver: DriverModule, settings: WorkerSettings): Opened
     database.prepare(STATEMENTS.voidLeases).run(settings.now)
     syncFolder(folder)
     for (let at = folder; made !== undefined && at.startsWith(made); at = dirname(at)) syncFolder(dirname(at))
-    return { database, lock, files: new OpenFiles(path, WAL_BYTES_KEPT), durabilityClass, warnings }
+    return { path, database, lock, files: new OpenFiles(path, WAL_BYTES_KEPT), durabilityClass, warnings }
   } catch (error: unknown) {
+    if (isDiskFault(error)) markUnflushed(path)
     database?.close()
     lock.close()
     throw error
@@ -117,15 +119,4 @@ function setPragmas(database: Database, { synchronous, cacheKibibytes }: WorkerS
     throw new RefusedError('SAGA_STORE_UNAVAILABLE', `synchronous is ${granted}, not ${synchronous}`)
   }
   return synchronous === 'FULL' ? 'A' : 'B'
-}
-
-/** A new file's name is durable only when its folder is. */
-function syncFolder(folder: string): void {
-  if (process.platform === 'win32') return
-  const handle = openSync(folder, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
 }

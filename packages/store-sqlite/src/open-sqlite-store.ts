@@ -82,7 +82,7 @@ export async function openSqliteStore({
   )
   queue = new WriteQueue(link, now, { batchRowsMax, batchBytesMax, queueRowsMax, queueBytesMax })
   reader = new ReaderLink({ path: resolve(path), driverUrl: driver.href, gate })
-  for (const detail of link.warnings) onEvent({ level: 'warn', name: 'store-open-to-others', detail })
+  for (const event of link.warnings) onEvent(event)
   const room = await RoomMark.start({
     freeBytesMin,
     freeBytes,

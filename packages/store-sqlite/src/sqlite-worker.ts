@@ -8,6 +8,7 @@ import type { Reply, Request, WorkerSettings } from './messages.ts'
 import { type OpenedFile, openFile } from './open-file.ts'
 import type { OpenFiles } from './open-files.ts'
 import { ReadGate } from './read-gate.ts'
+import { isDiskFault, markUnflushed } from './unflushed.ts'
 
 // This thread writes the file. It does one message at a time, so two writes never meet inside the database.
 
@@ -35,7 +36,7 @@ async function open(): Promise<OpenedFile | undefined> {
   }
 }
 
-function serve({ database, lock, files, durabilityClass, warnings }: OpenedFile): void {
+function serve({ path, database, lock, files, durabilityClass, warnings }: OpenedFile): void {
   const writer = new BatchWriter(database, settings)
   let isBroken = false
   // The thread and its lock stay until the host closes or exits. Then the next open decides by the log.
@@ -46,7 +47,7 @@ function serve({ database, lock, files, durabilityClass, warnings }: OpenedFile)
     } catch (error: unknown) {
       if (!(error instanceof BrokenError)) throw error
       isBroken = true
-      reply({ type: 'broken', message: error.message })
+      reply({ type: 'broken', message: error.message + markIfUnflushed(path, error) })
     }
   }
   const assertLocked = () => {
@@ -72,6 +73,17 @@ function serve({ database, lock, files, durabilityClass, warnings }: OpenedFile)
     runGuarded(() => handle(request, { database, lock, files, assertLocked, looking, writer, checkpoints })),
   )
   reply({ type: 'opened', durabilityClass, warnings })
+}
+
+/** Returns what has to be said besides the error. If the process dies before the mark is there, the kernel tells the next one of the failed flush. */
+function markIfUnflushed(path: string, error: BrokenError): string {
+  if (!isDiskFault(error)) return ''
+  try {
+    markUnflushed(path)
+    return ''
+  } catch (cause: unknown) {
+    return `; and the folder takes no file that says so (${readMessage(cause)}): restart the machine before the next start`
+  }
 }
 
 interface Parts {

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { type DurabilityClass, StoreUnavailableError } from '@counterstep/core'
+import { type DurabilityClass, type StoreEvent, StoreUnavailableError } from '@counterstep/core'
 import { CounterstepError } from '@counterstep/protocol'
 import type { Reply, Request, WorkerSettings, WriteResult } from './messages.ts'
 
@@ -15,7 +15,7 @@ export interface BatchReceiver {
 export class WorkerLink {
   readonly durabilityClass: DurabilityClass
   /** Each warning says which other users may read or write a file or the folder, and how to change that. */
-  readonly warnings: readonly string[]
+  readonly warnings: readonly StoreEvent[]
   readonly #worker: Worker
   readonly #onBroken: (error: StoreUnavailableError) => void
   readonly #batches: BatchReceiver[] = []

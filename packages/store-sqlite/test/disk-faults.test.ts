@@ -1,6 +1,6 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import type { StoreUnavailableError } from '@counterstep/core'
+import { mkdir, mkdtemp, readdir, readFile, rmdir, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { StoreEvent, StoreUnavailableError } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { openSqliteStore } from '../src/open-sqlite-store.ts'
@@ -62,6 +62,56 @@ describe('a broken store', () => {
       await again.close()
     })
   }
+})
+
+describe('a store after a flush that failed', () => {
+  /** Leaves a store that has broken at this fault, with one transaction. */
+  const breakAt = async (fault: string) => {
+    const path = join(await mkdtemp(join(folder, 'unflushed-')), 'a.db')
+    const store = await openSqliteStore({ path, driver, onBroken: () => undefined })
+    await store.create(aTransaction('first'))
+    await writeFile(`${path}-fault`, fault)
+    await expectUnavailable(store.create(aTransaction('under-way')), 'unknown')
+    await writeFile(`${path}-fault`, '')
+    await store.close()
+    return path
+  }
+  const open = async (path: string) => {
+    const events: StoreEvent[] = []
+    const store = await openSqliteStore({ path, onEvent: (event) => events.push(event) })
+    const gids = await readGids(store)
+    await store.close()
+    return { gids, events: events.map(({ level, name }) => `${level} ${name}`) }
+  }
+  for (const fault of ['flush', 'write']) {
+    it(`The next start writes the log and the database to new files, and tells the operator: ${fault}`, async () => {
+      const path = await breakAt(fault)
+      const before = await stat(path)
+      await writeFile(`${path}-rewritten`, 'left by a start that died')
+      expect(await open(path)).toEqual({ gids: ['first'], events: ['warn store-rewritten'] })
+      expect((await stat(path)).ino).not.toBe(before.ino)
+      expect((await stat(path)).mode & 0o777).toBe(0o600)
+      expect(await readdir(dirname(path))).not.toContain('a.db-unflushed')
+      expect(await open(path)).toEqual({ gids: ['first'], events: [] })
+    })
+  }
+
+  it('A process that only ends leaves no mark', async () => {
+    const path = await breakAt('exit')
+    const { ino } = await stat(path)
+    expect(await open(path)).toEqual({ gids: ['first'], events: [] })
+    expect((await stat(path)).ino).toBe(ino)
+  })
+
+  it('A start that cannot write the files anew is refused, again and again, and changes nothing', async () => {
+    const path = await breakAt('flush')
+    const before = await readFile(path)
+    await mkdir(`${path}-rewritten`)
+    for (let n = 0; n < 2; n++) await expect(open(path)).rejects.toThrow('an earlier flush of')
+    expect(await readFile(path)).toEqual(before)
+    await rmdir(`${path}-rewritten`)
+    expect(await open(path)).toEqual({ gids: ['first'], events: ['warn store-rewritten'] })
+  })
 })
 
 async function readGids(store: SqliteStore): Promise<readonly string[]> {

@@ -46,6 +46,22 @@ describe('a sqlite store whose power is cut under load', { timeout: RUN_MS_MAX }
     expect(report.lost.length).toBeGreaterThan(0)
   })
 
+  it('A sqlite store whose flushes have failed for a while has all that was acknowledged before and after', async (context) => {
+    const store = poweredSqlite('full')
+    const report = readReport(
+      await runPowerLoss({
+        store,
+        cuts: 3,
+        acknowledgedPerCut: ACKNOWLEDGED_PER_CUT,
+        seed: SEED,
+        failsSyncs: true,
+      }),
+      context,
+    )
+    expect(report).toMatchObject({ cuts: 3, lost: [], faults: [], refused: undefined })
+    expect(report.acknowledged).toBeGreaterThanOrEqual(6 * ACKNOWLEDGED_PER_CUT)
+  })
+
   it('A sqlite store opens whatever a cut in its first start has left', async (context) => {
     const report = await cutWhileOpening(poweredSqlite('full'), OPENING_CUTS, SEED)
     if ('type' in report) return context.skip(report.reason)

@@ -95,6 +95,7 @@ export const STORE_EVENT_NAMES = [
   'store-class-lowered',
   'store-tail-lost',
   'store-open-to-others',
+  'store-rewritten',
   'store-short-of-room',
   'store-has-room',
 ] as const

@@ -33,7 +33,13 @@ export function shimVariables(shimPath: string, root: string, journal: string): 
     POWER_LOSS_ROOT: root,
     POWER_LOSS_JOURNAL: journal,
     POWER_LOSS_SYNC_US: String(SYNC_US),
+    POWER_LOSS_FAILING: toFailingFile(journal),
   }
+}
+
+/** Each sync fails while this file exists. */
+export function toFailingFile(journal: string): string {
+  return `${journal}-failing`
 }
 
 /** Long enough for most cuts to fall into a sync, as on a slow disk. */

@@ -1,11 +1,11 @@
-import { mkdirSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isFinalStatus, type TransactionView } from '@counterstep/protocol'
 import type { SecretWatch } from '@counterstep/test-servers/secret-watch'
 import { until } from '@counterstep/test-servers/until'
 import type { BankLedger } from '../crash-points/bank-ledger.ts'
-import { shimVariables } from './compile-shim.ts'
+import { shimVariables, toFailingFile } from './compile-shim.ts'
 import { Disk, type Image } from './disk.ts'
 import { readImage, writeImage } from './image-folder.ts'
 import type { Load } from './load.ts'
@@ -34,6 +34,8 @@ export interface CutRunParts {
   readonly acknowledgedPerCut: number
   /** The disk only says that it has synced, once a server is up. */
   readonly isLying?: boolean
+  /** In each round the syncs fail for a while, so that the server ends, and is started again before the cut. */
+  readonly failsSyncs?: boolean
 }
 
 export interface CutReport {
@@ -90,26 +92,18 @@ export class CutRun {
   }
 
   async #loadAndCut(image: Image): Promise<Image> {
-    const { load, random, acknowledgedPerCut } = this.#parts
     const root = this.#freshRoot()
     const journal = `${root}-journal`
-    const server = await this.#start(root, journal, image)
+    writeImage(root, image)
+    let server = await this.#start(root, journal)
     const readyAt = statSync(journal).size
     try {
       await this.#compare(server)
-      const enough = load.acknowledged.size + acknowledgedPerCut
-      const running = load.run(server.url)
-      let isOver = false
-      const over = running.then(() => {
-        isOver = true
-      })
-      while (load.acknowledged.size < enough) {
-        if (isOver) throw new Error('the server has stopped to answer before its power was cut')
-        await Promise.race([sleep(POLL_EVERY_MS), over])
-      }
-      await sleep(random.next() * MORE_MS_MAX)
+      if (this.#parts.failsSyncs === true) server = await this.#failSyncs(server, root, journal)
+      const running = await this.#loadSome(server)
+      await sleep(this.#parts.random.next() * MORE_MS_MAX)
       await server.cut()
-      await running
+      await running.ended
     } finally {
       await server.cut()
     }
@@ -118,6 +112,32 @@ export class CutRun {
     rmSync(root, { recursive: true, force: true })
     rmSync(journal)
     return left
+  }
+
+  /** Resolves when enough is acknowledged, with the load that goes on. */
+  async #loadSome({ url }: PoweredServer): Promise<{ readonly ended: Promise<void> }> {
+    const { load, acknowledgedPerCut } = this.#parts
+    const enough = load.acknowledged.size + acknowledgedPerCut
+    const ended = load.run(url)
+    let isOver = false
+    const over = ended.then(() => {
+      isOver = true
+    })
+    while (load.acknowledged.size < enough) {
+      if (isOver) throw new Error('the server has stopped to answer before its power was cut')
+      await Promise.race([sleep(POLL_EVERY_MS), over])
+    }
+    return { ended }
+  }
+
+  /** Lets the server end under load, since no sync is done any more, and starts it on what it has left, as a supervisor does. */
+  async #failSyncs(server: PoweredServer, root: string, journal: string): Promise<PoweredServer> {
+    const { ended } = await this.#loadSome(server)
+    writeFileSync(toFailingFile(journal), '')
+    await ended
+    await server.gone
+    rmSync(toFailingFile(journal))
+    return await this.#start(root, journal)
   }
 
   #imageAfter({ root, journal, before, readyAt }: Round): Image {
@@ -131,8 +151,7 @@ export class CutRun {
     return disk.image(new Fate(this.#parts.random, this.#cuts))
   }
 
-  #start(root: string, journal: string, image: Image): Promise<PoweredServer> {
-    writeImage(root, image)
+  #start(root: string, journal: string): Promise<PoweredServer> {
     return this.#parts.store.start({ root, variables: shimVariables(this.#parts.shimPath, root, journal) })
   }
 
@@ -154,7 +173,8 @@ export class CutRun {
 
   async #endOn(image: Image): Promise<void> {
     const root = this.#freshRoot()
-    const server = await this.#start(root, `${root}-journal`, image)
+    writeImage(root, image)
+    const server = await this.#start(root, `${root}-journal`)
     try {
       await this.#compare(server)
       await this.#waitForFinal(server.url)

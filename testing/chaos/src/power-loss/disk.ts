@@ -98,6 +98,9 @@ export class Disk {
       case 'sync-end':
         this.#endSync(note.number)
         break
+      case 'sync-failed':
+        this.#failSync(path)
+        break
       case 'mapped':
         // The index of SQLite's log is made anew at each open; the store does not even have one.
         if (path.endsWith('-shm')) break
@@ -167,6 +170,17 @@ export class Disk {
     const node = this.#names.get(path)
     if (node === undefined) throw new Error(`${path} is not known`)
     this.#syncs.set(id, { node, upTo: node.settled + node.changes.length })
+  }
+
+  /**
+   * All that was written before never reaches the disk, and no later sync brings it there, since Linux takes it for written. The length of the file is
+   * kept in the journal of the file system.
+   */
+  #failSync(path: string): void {
+    const file = this.#names.get(path)
+    if (file?.type !== 'file') throw new Error(`${path} is no known file`)
+    file.settled += file.changes.length
+    for (const change of file.changes.splice(0)) if (change.type === 'truncate') applyTo(file.synced, change)
   }
 
   /** Changes that were there when the sync began are certain now. */

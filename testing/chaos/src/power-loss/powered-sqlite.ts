@@ -13,7 +13,7 @@ export function poweredSqlite(synchronous: 'full' | 'normal'): PoweredStore {
     start: async ({ root, variables }) => {
       const args = ['--data', join(root, 'data'), '--sqlite-synchronous', synchronous]
       const server = await startServer(args, variables)
-      return { url: server.url, cut: () => server.kill() }
+      return { url: server.url, gone: server.gone, cut: () => server.kill() }
     },
   }
 }

@@ -20,6 +20,8 @@ export interface RecordedDisk {
 
 export interface PoweredServer {
   readonly url: string
+  /** Resolves when it has ended by itself, as it does when its store is broken. */
+  readonly gone?: Promise<void>
   /** Ends it at once, without a shutdown. */
   cut(): Promise<void>
 }

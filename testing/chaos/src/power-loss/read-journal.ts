@@ -14,6 +14,7 @@ const TYPES = [
   'mapped',
   'content',
   'unsupported',
+  'sync-failed',
 ] as const
 const MAGIC = 0x31534f4e
 const HEAD_BYTES = 32

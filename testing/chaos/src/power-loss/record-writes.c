@@ -5,7 +5,8 @@
  *
  * A write is noted after it was made and a sync before it begins, so the notes never promise more than the disk would.
  * What is written by stdio never passes here; a file opened by fopen is therefore read and noted whole when it is synced.
- * No sync reaches the real disk: it takes POWER_LOSS_SYNC_US instead, on every machine the same.
+ * No sync reaches the real disk: it takes POWER_LOSS_SYNC_US instead, on every machine the same. While the file POWER_LOSS_FAILING exists, each sync
+ * of a file fails with EIO.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -25,7 +26,7 @@
 #include <unistd.h>
 
 enum note_type {
-  WRITE = 1, TRUNCATE, SYNC_BEGIN, SYNC_END, CREATE, RENAME, UNLINK, MKDIR, MAPPED, CONTENT, UNSUPPORTED
+  WRITE = 1, TRUNCATE, SYNC_BEGIN, SYNC_END, CREATE, RENAME, UNLINK, MKDIR, MAPPED, CONTENT, UNSUPPORTED, SYNC_FAILED
 };
 
 struct note {
@@ -46,6 +47,7 @@ static char root[PATH_MAX];
 static size_t root_bytes;
 static int journal = -1;
 static long sync_us;
+static const char *failing;
 static _Atomic uint32_t syncs;
 static _Atomic char is_stream[FDS_MAX];
 
@@ -62,6 +64,7 @@ __attribute__((constructor)) static void begin(void) {
   if (path == NULL || below == NULL || realpath(below, root) == NULL) return;
   root_bytes = strlen(root);
   sync_us = us == NULL ? 0 : atol(us);
+  failing = getenv("POWER_LOSS_FAILING");
   journal = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 }
 
@@ -207,10 +210,26 @@ static void note_content(int fd, const char *path) {
   free(bytes);
 }
 
-static int sync_instead(int fd) {
+static int is_failing(int fd) {
+  struct stat facts;
+  if (failing == NULL || syscall(SYS_faccessat, AT_FDCWD, failing, F_OK) != 0) return 0;
+  return fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode);
+}
+
+/* Returns -1 if the file is none of ours. Otherwise `result` is what the caller is told. */
+static int sync_instead(int fd, int *result) {
   char path[PATH_MAX];
+  int before = errno;
+  *result = 0;
   if (!path_of_fd(fd, path)) return -1;
   if (fd < FDS_MAX && is_stream[fd]) note_content(fd, path);
+  if (is_failing(fd)) {
+    note_path(SYNC_FAILED, path, 0);
+    *result = -1;
+    errno = EIO;
+    return 0;
+  }
+  errno = before;
   uint64_t which = ((uint64_t)getpid() << 32) | atomic_fetch_add(&syncs, 1);
   note_path(SYNC_BEGIN, path, which);
   if (sync_us > 0) usleep((useconds_t)sync_us);
@@ -218,8 +237,15 @@ static int sync_instead(int fd) {
   return 0;
 }
 
-int fsync(int fd) { return sync_instead(fd) == 0 ? 0 : REAL(fsync)(fd); }
-int fdatasync(int fd) { return sync_instead(fd) == 0 ? 0 : REAL(fdatasync)(fd); }
+int fsync(int fd) {
+  int result;
+  return sync_instead(fd, &result) == 0 ? result : REAL(fsync)(fd);
+}
+
+int fdatasync(int fd) {
+  int result;
+  return sync_instead(fd, &result) == 0 ? result : REAL(fdatasync)(fd);
+}
 
 static void note_opened(int fd, int flags, int was_there) {
   char path[PATH_MAX];

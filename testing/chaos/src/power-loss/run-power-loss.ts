@@ -15,6 +15,7 @@ export interface PowerLossOptions {
   readonly acknowledgedPerCut: number
   readonly seed: number
   readonly isLying?: boolean
+  readonly failsSyncs?: boolean
 }
 
 export type PowerLossResult = CutReport | (Shim & { readonly type: 'missing' })
@@ -26,6 +27,7 @@ export async function runPowerLoss({
   acknowledgedPerCut,
   seed,
   isLying = false,
+  failsSyncs = false,
 }: PowerLossOptions): Promise<PowerLossResult> {
   const folder = mkdtempSync(join(tmpdir(), 'counterstep-power-loss-'))
   try {
@@ -38,7 +40,7 @@ export async function runPowerLoss({
       const random = new Random(seed)
       const load = new Load(bank.url, random)
       const parts = { store, shimPath: shim.path, folder, load, ledger, random, cuts, acknowledgedPerCut }
-      return await new CutRun({ ...parts, isLying }).run()
+      return await new CutRun({ ...parts, isLying, failsSyncs }).run()
     } finally {
       ledger.close()
       await bank.stop()

@@ -19,6 +19,8 @@ const SETTINGS = [
 
 export interface ServerProcess {
   readonly url: string
+  /** Resolves when it has ended. */
+  readonly gone: Promise<void>
   /** Throws if it has printed a secret that it was given. */
   kill(): Promise<void>
 }
@@ -54,6 +56,7 @@ export async function startServer(
   const url = await readyUrl(child, gone)
   return {
     url,
+    gone,
     kill: async () => {
       child.kill('SIGKILL')
       await gone
