@@ -55,7 +55,7 @@ export interface Client {
   /**
    * Stores a transaction and starts it. Resolves when it is durable, or final with `waitMs`. While the outcome is open,
    * the submit is sent again with the same gid, so it cannot run twice. Throws SAGA_GID_CONFLICT when the gid has other
-   * content.
+   * content. A refusal says that no attempt has stored it; if an earlier one may have, SAGA_OUTCOME_UNKNOWN is thrown, with the refusal as its cause.
    */
   submit(transaction: Saga | SureSaga | SubmitRequest, options?: SubmitOptions): Promise<SubmitView>
   /**

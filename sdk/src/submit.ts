@@ -5,6 +5,7 @@ import { buildPreferWait } from './prefer-wait.ts'
 import type { BuiltSaga } from './saga-builder.ts'
 import { sendAgain } from './send-again.ts'
 import type { Setup } from './setup.ts'
+import { SubmitDoubt } from './submit-doubt.ts'
 import { toJson } from './to-json.ts'
 import { readTransaction } from './transaction.ts'
 
@@ -27,7 +28,14 @@ export async function submit(
     gid,
   } as const
   const persistence = { retryForMs: options.retryForMs ?? retryForMs, serverCount, signal }
-  return sendAgain(async () => readSubmitView(await send(sent), gid), persistence)
+  const doubt = new SubmitDoubt(gid)
+  return sendAgain(async () => {
+    try {
+      return readSubmitView(await send(sent), gid)
+    } catch (error: unknown) {
+      throw doubt.weigh(error)
+    }
+  }, persistence)
 }
 
 function readSubmitView(value: unknown, gid: string): SubmitView {

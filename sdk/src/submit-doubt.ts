@@ -1,0 +1,58 @@
+import { isCounterstepError, isRefused, isUnavailable, UnavailableError } from './errors.ts'
+
+/** With these a server says that it has stored nothing for this attempt. */
+const NOTHING_STORED: ReadonlySet<string> = new Set([
+  'SAGA_NOT_ACCEPTED',
+  'SAGA_OVER_CAPACITY',
+  'SAGA_TARGET_OVER_CAPACITY',
+  'SAGA_STOPPING',
+  'SAGA_STORE_FULL',
+  'SAGA_QUOTA_EXCEEDED',
+  'SAGA_RATE_LIMITED',
+])
+/** There was no connection, so nothing was sent. */
+const NOT_CONNECTED: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+])
+
+/**
+ * Remembers whether an attempt of one submit may have stored the transaction. What a later attempt is answered, also by another server with other
+ * settings, proves nothing of an earlier one.
+ */
+export class SubmitDoubt {
+  readonly #gid: string
+  #mayBeStored = false
+
+  constructor(gid: string) {
+    this.#gid = gid
+  }
+
+  /** Returns the error of an attempt, or SAGA_OUTCOME_UNKNOWN if it speaks for this attempt alone and an earlier one may have stored the transaction. */
+  weigh(error: unknown): unknown {
+    if (!isCounterstepError(error)) return error
+    const isOfThisAttempt = isRefused(error) || NOTHING_STORED.has(error.code)
+    if (!isOfThisAttempt) {
+      if (!wasNotSent(error)) this.#mayBeStored = true
+      return error
+    }
+    // With this content nothing is stored, or it would be the same.
+    if (!this.#mayBeStored || error.code === 'SAGA_GID_CONFLICT') return error
+    const message = `an earlier attempt may have stored ${this.#gid}; the last one was answered: ${error.message}`
+    return new UnavailableError('SAGA_OUTCOME_UNKNOWN', message, {
+      gid: this.#gid,
+      cause: error,
+      status: isRefused(error) || isUnavailable(error) ? error.status : undefined,
+      retryAfterMs: isUnavailable(error) ? error.retryAfterMs : undefined,
+    })
+  }
+}
+
+function wasNotSent(error: Error): boolean {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause)
+    if ('code' in cause && NOT_CONNECTED.has(cause.code)) return true
+  return false
+}

@@ -1,0 +1,72 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type CounterstepError, createClient, isUnavailable, saga } from '@counterstep/sdk'
+import { describe, expect, it } from 'vitest'
+import { catchError } from './catch-error.ts'
+import { problem, type Reply, scriptedServer } from './scripted-server.ts'
+
+const transfer = saga({ gid: 'g' }).branch('a', { action: 'http://bank/a' })
+const GATEWAY: Reply = { status: 502, body: 'bad gateway' }
+const refused = problem(422, 'SAGA_TARGET_REFUSED')
+const conflict = problem(409, 'SAGA_GID_CONFLICT')
+const notAccepted = problem(503, 'SAGA_NOT_ACCEPTED')
+const unknown = problem(503, 'SAGA_OUTCOME_UNKNOWN')
+
+/** This is a port where nothing listens any more. */
+async function closedUrl(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return `http://127.0.0.1:${port}`
+}
+
+describe('the outcome of a submit whose attempts are answered differently', () => {
+  it.each([
+    ['a refusal alone', [refused], 'failure SAGA_TARGET_REFUSED'],
+    ['nothing stored, each time', [notAccepted], 'unavailable SAGA_NOT_ACCEPTED'],
+    ['nothing stored, then a refusal', [notAccepted, refused], 'failure SAGA_TARGET_REFUSED'],
+    ['a lost answer, then a refusal', ['cut', refused], 'unavailable SAGA_OUTCOME_UNKNOWN'],
+    ['a proxy that gives up, then a refusal', [GATEWAY, refused], 'unavailable SAGA_OUTCOME_UNKNOWN'],
+    ['an unknown outcome, then a refusal', [unknown, refused], 'unavailable SAGA_OUTCOME_UNKNOWN'],
+    ['a lost answer, then nothing stored', ['cut', notAccepted], 'unavailable SAGA_OUTCOME_UNKNOWN'],
+    ['a lost answer, then other content', ['cut', conflict], 'failure SAGA_GID_CONFLICT'],
+    [
+      'a lost answer, nothing stored, a refusal',
+      ['cut', notAccepted, refused],
+      'unavailable SAGA_OUTCOME_UNKNOWN',
+    ],
+  ] as const)('%s', async (_what, replies, told) => {
+    await using server = await scriptedServer(replies)
+    const client = createClient({ url: server.url, retryForMs: 2_000 })
+    const error = (await catchError(client.submit(transfer))) as CounterstepError
+    expect(`${error.meaning} ${error.code}`).toBe(told)
+    expect(error.gid).toBe('g')
+    if (error.code === 'SAGA_OUTCOME_UNKNOWN')
+      expect(error.cause).toMatchObject({
+        code: expect.stringMatching(/^SAGA_(TARGET_REFUSED|NOT_ACCEPTED)$/),
+      })
+  })
+
+  it('A server that cannot be connected to has stored nothing', async () => {
+    await using server = await scriptedServer([refused])
+    const client = createClient({ url: [await closedUrl(), server.url], retryForMs: 2_000 })
+    const error = (await catchError(client.submit(transfer))) as CounterstepError
+    expect([error.code, isUnavailable(error)]).toEqual(['SAGA_TARGET_REFUSED', false])
+  })
+
+  it('A later success is the outcome', async () => {
+    const view = {
+      gid: 'g',
+      kind: 'saga',
+      status: 'running',
+      createdAt: 1,
+      updatedAt: 1,
+      epoch: 1,
+      branches: [],
+    }
+    await using server = await scriptedServer(['cut', notAccepted, { status: 202, body: view }])
+    const client = createClient({ url: server.url, retryForMs: 5_000 })
+    expect(await client.submit(transfer)).toMatchObject({ gid: 'g', status: 'running' })
+  })
+})
