@@ -123,9 +123,12 @@ export class Acceptance {
     const { gid } = submission
     const digest = digestContent(submission)
     if (this.#accepting.has(gid)) await this.#waitForOtherContent(gid, digest)
-    const here = this.#accepting.get(gid)?.digest ?? this.#parts.runner.get(gid)?.transaction.digest
+    const running = this.#parts.runner.get(gid)?.transaction.digest
+    const here = this.#accepting.get(gid)?.digest ?? running
     if (here !== undefined && here !== digest) throw createGidConflict(gid)
-    if (here === undefined) this.#admit(gid, digest, submission, takeBytes)
+    // A shared store may have lost the row of a transaction that runs here, in a failover. A create of a row that stands changes nothing.
+    const isStored = running !== undefined && !this.#parts.store.capabilities.shared
+    if (!this.#accepting.has(gid) && !isStored) this.#admit(gid, digest, submission, takeBytes)
     const accepting = this.#accepting.get(gid)
     if (accepting === undefined) return { gid, ack: 'durable' }
     if (submission.ack === 'memory') {

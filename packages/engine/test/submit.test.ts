@@ -1,4 +1,5 @@
-import { InvalidRequestError } from '@counterstep/protocol'
+import { type Gid, InvalidRequestError } from '@counterstep/protocol'
+import { memoryStore } from '@counterstep/store-conformance'
 import { describe, expect, it } from 'vitest'
 import { heldAnswer, heldBefore, lostAfter, lostBefore, refused } from './support/fault-store.ts'
 import { Fixture } from './support/fixture.ts'
@@ -10,7 +11,7 @@ const OTHER = { headers: { 'x-other': '1' } }
 describe('a gid that is taken', () => {
   it('A submit with the content of a gid that runs here is the same transaction', async () => {
     const fixture = new Fixture()
-    const node = await fixture.node()
+    const node = await fixture.node({ isShared: false })
     const call = fixture.services.defer('a', '01', 'action')
     await node.submit(buildSaga('a'))
     const again = await node.submit(buildSaga('a'))
@@ -19,6 +20,37 @@ describe('a gid that is taken', () => {
     call.answer('success')
     await fixture.untilStatus('a', 'succeeded')
     expect(fixture.services.listCalls('a')).toHaveLength(2)
+  })
+
+  it('A submit with the content of a gid that runs here is stored again if a failover has lost it', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node()
+    const first = fixture.services.defer('a', '01', 'action')
+    await node.submit(buildSaga('a'))
+    const replica = memoryStore({ now: () => fixture.time.now })
+    node.store.failOver(replica)
+    const again = await node.submit(buildSaga('a'))
+    expect(again).toMatchObject({ gid: 'a', status: 'submitted', ack: 'durable' })
+    const readStatus = async () => (await replica.readMany(['a' as Gid]))[0]?.status
+    expect(await readStatus()).toBe('submitted')
+    first.answer('success')
+    await fixture.time.until('the end', async () => (await readStatus()) === 'succeeded')
+    // The first action is called again, since the row knows nothing of its call.
+    expect(fixture.services.listCalls('a')).toHaveLength(3)
+  })
+
+  it('A submit with the content of a gid that runs here and stands changes nothing', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node()
+    const call = fixture.services.defer('a', '01', 'action')
+    await node.submit(buildSaga('a'))
+    const before = await fixture.row('a')
+    expect(await node.submit(buildSaga('a'))).toMatchObject({ status: 'submitted', ack: 'durable' })
+    expect(await fixture.row('a')).toEqual(before)
+    call.answer('success')
+    await fixture.untilStatus('a', 'succeeded')
+    expect(fixture.services.listCalls('a')).toHaveLength(2)
+    expect(node.seen.accepts).toBe(1)
   })
 
   it('A submit with the content of a finished gid is answered with the end', async () => {

@@ -4,6 +4,7 @@ import { type TlsChoice, toSessionTimeouts } from '@counterstep/store-sql'
 import { PostgresStore } from './postgres-store.ts'
 import {
   ensureSchema,
+  findUnloggedTables,
   type MigrationReport,
   refuseForeignTables,
   refuseReadOnlyUser,
@@ -75,12 +76,13 @@ export async function openPostgresStore({
   const settings = { ...toSessionTimeouts(limits), multiplexed, connectionsMax, onEvent }
   const sessions = new StoreSessions(toConnectionTarget(url, tls), settings)
   try {
-    await sessions.read(async (session) => {
+    const unlogged = await sessions.read(async (session) => {
       refuseUnsupported(sessions.server)
       await ensureSchema(session)
       await refuseReadOnlyUser(session)
+      return await findUnloggedTables(session)
     })
-    const durability = readDurability(sessions.server)
+    const durability = readDurability(sessions.server, unlogged)
     if (durability.class === 'C' && !acceptClassC) {
       const message = `a crash of the server may lose acknowledged writes: ${durability.because}`
       throw new CounterstepError('SAGA_STORE_NOT_DURABLE', message)

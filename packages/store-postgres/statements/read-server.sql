@@ -4,6 +4,7 @@ SELECT
   pg_catalog.current_setting('server_version_num')::integer AS version,
   pg_catalog.current_setting('fsync') AS fsync,
   pg_catalog.current_setting('full_page_writes') AS full_page_writes,
+  pg_catalog.current_setting('data_sync_retry') AS data_sync_retry,
   pg_catalog.current_setting('synchronous_commit') AS synchronous_commit,
   pg_catalog.current_setting('synchronous_standby_names') AS synchronous_standby_names,
   (SELECT setting::integer FROM pg_catalog.pg_settings WHERE name = 'wal_writer_delay') AS wal_writer_delay_ms,

@@ -45,6 +45,23 @@ for (const kind of ['postgres', 'postgres18'] as const) {
       })
     }
 
+    it('A store whose rows a crash of the server takes is class C, and is opened only by an option', async () => {
+      const { url, ownerUrl } = await databases.migrated('unlogged')
+      for (const table of ['counterstep_tags', 'counterstep_transactions', 'counterstep_documents']) {
+        await databases.sql(`ALTER TABLE ${table} SET UNLOGGED`, ownerUrl)
+        const refused = openPostgresStore({ url })
+        await expect(refused).rejects.toMatchObject({ code: 'SAGA_STORE_NOT_DURABLE' })
+        await expect(refused).rejects.toThrow(`ALTER TABLE ${table} SET LOGGED`)
+        const store = await openPostgresStore({ url, acceptClassC: true })
+        expect(store.durabilityClass).toBe('C')
+        await store.close()
+        await databases.sql(`ALTER TABLE ${table} SET LOGGED`, ownerUrl)
+      }
+      const store = await openPostgresStore({ url })
+      expect(store.durabilityClass).toBe('A')
+      await store.close()
+    })
+
     async function setForAll(setting: string, value: string): Promise<void> {
       await databases.sql(`ALTER SYSTEM SET ${setting} = '${value}'`)
       await databases.sql('SELECT pg_reload_conf()')
@@ -53,16 +70,16 @@ for (const kind of ['postgres', 'postgres18'] as const) {
   })
 
   describeOwn(kind, 'a server that may damage its database', () => {
-    for (const setting of ['fsync', 'full_page_writes']) {
-      it(`A server with ${setting}=off is class C, and is opened only by an option`, {
+    for (const setting of ['fsync=off', 'full_page_writes=off', 'data_sync_retry=on']) {
+      it(`A server with ${setting} is class C, and is opened only by an option`, {
         timeout: 60_000,
       }, async () => {
-        const server = await START[kind]({ settings: [`--${setting}=off`] })
+        const server = await START[kind]({ settings: [`--${setting}`] })
         try {
           const { url } = await new TestDatabases(server.url).migrated('unsafe')
           const refused = openPostgresStore({ url })
           await expect(refused).rejects.toMatchObject({ code: 'SAGA_STORE_NOT_DURABLE' })
-          await expect(refused).rejects.toThrow(`${setting}=off`)
+          await expect(refused).rejects.toThrow(setting)
           const store = await openPostgresStore({ url, acceptClassC: true })
           expect(store.durabilityClass).toBe('C')
           await store.close()

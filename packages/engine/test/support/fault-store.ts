@@ -42,7 +42,7 @@ export class FaultStore implements Store {
   isStopped: () => Gate | undefined = () => undefined
   #plans: Plan[] = []
   #tell: ((gid: Gid) => void) | undefined
-  readonly #inner: Store
+  #inner: Store
   readonly #now: () => number
 
   constructor(inner: Store, now: () => number, durabilityClass: DurabilityClass = 'A') {
@@ -68,6 +68,11 @@ export class FaultStore implements Store {
   /** Makes every call fail until that is taken back. */
   goDown(interceptor: Interceptor = refused): () => void {
     return this.on('any', interceptor, { times: Number.POSITIVE_INFINITY }).remove
+  }
+
+  /** Goes on with another store, as after a failover. */
+  failOver(to: Store): void {
+    this.#inner = to
   }
 
   count(verb: StoreVerb): number {

@@ -124,3 +124,9 @@ export async function refuseReadOnlyUser(session: Session): Promise<void> {
   const rights = missing.map(([table, privilege]) => `${privilege} ON ${table}`).join(', ')
   throw unsupportedError(`this user lacks rights: GRANT ${rights}`)
 }
+
+/** Lists tables that a crash of the server empties. */
+export async function findUnloggedTables(session: Session): Promise<readonly string[]> {
+  const rows = await session.all({ sql: STATEMENTS.findUnloggedTables })
+  return rows.map(([name]) => String(name))
+}

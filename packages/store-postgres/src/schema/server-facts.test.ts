@@ -11,6 +11,7 @@ const DURABLE: ServerFacts = {
   version: 150_019,
   fsync: 'on',
   fullPageWrites: 'on',
+  dataSyncRetry: 'off',
   synchronousCommit: 'on',
   synchronousStandbyNames: '',
   walWriterDelayMs: 200,
@@ -33,6 +34,7 @@ describe('the durability class', () => {
     [{ synchronousCommit: 'off', walWriterDelayMs: 667 }, 'C', 'wal_writer_delay=667ms'],
     [{ fsync: 'off' }, 'C', 'fsync=off'],
     [{ fullPageWrites: 'off' }, 'C', 'full_page_writes=off'],
+    [{ dataSyncRetry: 'on' }, 'C', 'data_sync_retry=on'],
     [{ fsync: 'off', synchronousCommit: 'off' }, 'C', 'fsync=off'],
   ]
   for (const [change, expected, because] of table) {
@@ -93,6 +95,7 @@ describe('a server', () => {
       150_019,
       'on',
       'on',
+      'off',
       'on',
       '',
       200,

@@ -7,6 +7,7 @@ export interface ServerFacts {
   readonly version: number
   readonly fsync: string
   readonly fullPageWrites: string
+  readonly dataSyncRetry: string
   readonly synchronousCommit: string
   readonly synchronousStandbyNames: string
   readonly walWriterDelayMs: number
@@ -34,12 +35,14 @@ const LATE_FLUSH_MS_MAX = 2_000
 
 export function readServerFacts(row: Row | undefined): ServerFacts {
   if (row === undefined) throw new AssertionError('the server has told nothing of itself')
-  const [version, fsync, fullPageWrites, synchronousCommit, synchronousStandbyNames, ...more] = row
+  const [version, fsync, fullPageWrites, dataSyncRetry, synchronousCommit, synchronousStandbyNames, ...more] =
+    row
   const [walWriterDelayMs, serverEncoding, clientEncoding, isolation, readOnly, identity] = more
   return {
     version: Number(version),
     fsync: String(fsync),
     fullPageWrites: String(fullPageWrites),
+    dataSyncRetry: String(dataSyncRetry),
     synchronousCommit: String(synchronousCommit),
     synchronousStandbyNames: String(synchronousStandbyNames),
     walWriterDelayMs: Number(walWriterDelayMs),
@@ -68,13 +71,18 @@ export function unsupportedError(message: string): CounterstepError {
 }
 
 /**
- * Reads the class from `fsync` and `full_page_writes`, without which a crash may damage the database, and from
- * `synchronous_commit`, of which every value but `off` waits for this server's own disk.
+ * Reads the class from `fsync` and `full_page_writes`, without which a crash may damage the database, from `data_sync_retry`, with which the server
+ * goes on after a flush that has failed, and from `synchronous_commit`, of which every value but `off` waits for this server's own disk.
  */
-export function readDurability(server: ServerFacts): Durability {
+export function readDurability(server: ServerFacts, unloggedTables: readonly string[] = []): Durability {
+  const [unlogged] = unloggedTables
+  if (unlogged !== undefined)
+    return { class: 'C', because: `${unlogged} is UNLOGGED: ALTER TABLE ${unlogged} SET LOGGED` }
   if (server.fsync !== 'on') return { class: 'C', because: `fsync=${server.fsync}` }
   if (server.fullPageWrites !== 'on')
     return { class: 'C', because: `full_page_writes=${server.fullPageWrites}` }
+  if (server.dataSyncRetry !== 'off')
+    return { class: 'C', because: `data_sync_retry=${server.dataSyncRetry}` }
   const because = `synchronous_commit=${server.synchronousCommit}`
   if (server.synchronousCommit !== 'off') return { class: 'A', because }
   if (server.walWriterDelayMs * LATE_FLUSH_DELAYS <= LATE_FLUSH_MS_MAX) return { class: 'B', because }
