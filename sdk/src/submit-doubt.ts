@@ -1,6 +1,6 @@
 import { isCounterstepError, isRefused, isUnavailable, UnavailableError } from './errors.ts'
 
-/** With these a server says that it has stored nothing for this attempt. */
+/** A server says by these codes that it has stored nothing for this attempt. */
 const NOTHING_STORED: ReadonlySet<string> = new Set([
   'SAGA_NOT_ACCEPTED',
   'SAGA_OVER_CAPACITY',
@@ -39,7 +39,7 @@ export class SubmitDoubt {
       if (!wasNotSent(error)) this.#mayBeStored = true
       return error
     }
-    // With this content nothing is stored, or it would be the same.
+    // Nothing of this content is stored, or it would be the same.
     if (!this.#mayBeStored || error.code === 'SAGA_GID_CONFLICT') return error
     const message = `an earlier attempt may have stored ${this.#gid}; the last one was answered: ${error.message}`
     return new UnavailableError('SAGA_OUTCOME_UNKNOWN', message, {

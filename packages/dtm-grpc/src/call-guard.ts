@@ -18,6 +18,10 @@ export interface Admitted {
 /** Calls of one connection that were refused may go on sending. It ends after this time if it has shown no good key. */
 const STRANGER_MS_MAX = 1_000
 
+const TOO_MANY_OPEN = buildStatus(
+  CODES.RESOURCE_EXHAUSTED,
+  'too many calls of this connection have not ended',
+)
 const ENDED = buildStatus(CODES.UNAVAILABLE, 'the connection has ended')
 
 /** Lets a call's messages be received only once the head of the call has passed the gate. */
@@ -43,7 +47,7 @@ export class CallGuard {
   }
 
   /** Asks the gate for a call whose head has just come. Throws a CallError if it is refused. */
-  admit({ headers }: GrpcCall, access: MethodAccess): Admitted {
+  admit(call: GrpcCall, headers: IncomingHttpHeaders, access: MethodAccess): Admitted {
     const connection = this.#connections.find()
     if (connection === undefined) throw new CallError(ENDED)
     const head = readHead(headers, connection.socket.remoteAddress)
@@ -51,6 +55,8 @@ export class CallGuard {
     const isRefused = verdict instanceof Error
     if ((isRefused || access.access === 'open') && !this.#connections.countStrangerCall(connection))
       throw new CallError(ENDED)
+    if (access.access === 'open' && !this.#connections.holdOpenCall(connection, call))
+      throw new CallError(TOO_MANY_OPEN)
     if (isRefused) {
       setTimeout(() => this.#connections.endStranger(connection), STRANGER_MS_MAX).unref()
       throw new CallError(toErrorStatus(verdict, () => undefined))

@@ -3,11 +3,15 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type ConnectionBounds, type Gate, toNetwork } from '@counterstep/access'
 import { PacedSocket } from '@counterstep/branch-http/paced-socket'
+import type { GrpcCall } from './grpc-call.ts'
 import { type Reader, ReadTurns } from './read-turns.ts'
 import { Strangers } from './strangers.ts'
 
 /** A connection that has sent nothing ends after this time. */
 export const START_MS_MAX = 10_000
+
+/** One connection has so many calls at once that need no key. Anyone may make them. */
+export const OPEN_CALLS_MAX = 8
 
 /** One connection of a caller. */
 export interface CallConnection {
@@ -18,6 +22,8 @@ export interface CallConnection {
   holder: string
   /** A call of it has passed the gate, or may be made by a key. */
   isTrusted: boolean
+  /** So many calls that need no key have not ended. */
+  openCalls: number
 }
 
 /** Holds the connections, and finds the one of a call: its async context, since the library names it by its address alone. */
@@ -46,7 +52,7 @@ export class Connections {
     this.#bounds.countConnection(socket)
     if (socket.destroyed) return
     const network = toNetwork(remoteAddress)
-    const connection: CallConnection = { socket, network, holder: network, isTrusted: false }
+    const connection: CallConnection = { socket, network, holder: network, isTrusted: false, openCalls: 0 }
     this.#open.add(connection)
     this.#strangers.add(socket, network)
     socket.once('close', () => {
@@ -116,6 +122,16 @@ export class Connections {
   /** Counts a call that has shown no good key. Returns false if the connection had to end. */
   countStrangerCall({ socket }: CallConnection): boolean {
     return this.#strangers.countCall(socket)
+  }
+
+  /** Counts a call that needs no key until nothing of it is held. Returns false if the connection has too many of them. */
+  holdOpenCall(connection: CallConnection, call: Pick<GrpcCall, 'onClosed'>): boolean {
+    if (connection.openCalls >= OPEN_CALLS_MAX) return false
+    connection.openCalls++
+    call.onClosed(() => {
+      connection.openCalls--
+    })
+    return true
   }
 
   /** Ends a connection over which no call has passed the gate. */

@@ -14,6 +14,8 @@ export interface MessageBounds {
 
 const HEAD = { ':status': 200, 'content-type': 'application/grpc' } as const
 const CONTENT_TYPE = /^application\/grpc(?:[+;]|$)/i
+/** A client takes the answer and the status of a call within this time. */
+export const TAKE_MS_MAX = 10_000
 const NOT_WHOLE = buildStatus(CODES.INTERNAL, 'the call ended within a message')
 
 export const OK: CallStatus = { code: CODES.OK, details: '' }
@@ -23,13 +25,18 @@ export const OK: CallStatus = { code: CODES.OK, details: '' }
  * Source: https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
  */
 export class GrpcCall {
-  readonly headers: IncomingHttpHeaders
+  /** The method, such as `/dtmgimp.Dtm/Submit`. It is undefined if this is no call of gRPC. */
+  readonly path: string | undefined
+  /** Messages may be packed so. It is null for what is unknown. */
+  readonly packing: Packing | undefined | null
   readonly #stream: ServerHttp2Stream
   #hasStatus = false
 
+  /** It keeps nothing else of the head, which may be large beside all that a call holds. */
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders) {
     this.#stream = stream
-    this.headers = headers
+    this.path = readPath(headers)
+    this.packing = readPacking(headers)
     // An error closes the stream, and that is all that counts.
     stream.on('error', () => undefined)
   }
@@ -43,18 +50,6 @@ export class GrpcCall {
   onClosed(listener: () => void): void {
     if (this.#stream.destroyed) listener()
     else this.#stream.once('close', listener)
-  }
-
-  /** The method, such as `/dtmgimp.Dtm/Submit`. It is undefined if this is no call of gRPC. */
-  get path(): string | undefined {
-    const { ':method': method, ':path': path, 'content-type': type = '' } = this.headers
-    return method === 'POST' && CONTENT_TYPE.test(type) ? path : undefined
-  }
-
-  /** Messages may be packed so. It is null for what is unknown. */
-  get packing(): Packing | undefined | null {
-    const name = this.headers['grpc-encoding'] ?? 'identity'
-    return name === 'identity' ? undefined : (PACKINGS.find((each) => each === name) ?? null)
   }
 
   /**
@@ -95,6 +90,7 @@ export class GrpcCall {
   end(status: CallStatus): void {
     if (this.hasEnded) return
     this.#hasStatus = true
+    this.#boundEnd()
     const stream = this.#stream
     const trailers = toTrailers(status)
     if (!stream.headersSent) {
@@ -114,8 +110,15 @@ export class GrpcCall {
   refuse(httpStatus: number): void {
     if (this.hasEnded) return
     this.#hasStatus = true
+    this.#boundEnd()
     this.#stream.respond({ ':status': httpStatus }, { endStream: true })
     this.#stopClient()
+  }
+
+  /** A client that does not take what it was answered would hold the call for as long as its connection. */
+  #boundEnd(): void {
+    const timer = setTimeout(() => this.#stream.close(constants.NGHTTP2_CANCEL), TAKE_MS_MAX).unref()
+    this.#stream.once('close', () => clearTimeout(timer))
   }
 
   /** A client that has not sent all need not go on. Node sends the status at the end of this turn of the event loop, and would not after a close. */
@@ -126,6 +129,20 @@ export class GrpcCall {
       if (!stream.destroyed) stream.close(constants.NGHTTP2_NO_ERROR)
     })
   }
+}
+
+function readPath({
+  ':method': method,
+  ':path': path,
+  'content-type': type = '',
+}: IncomingHttpHeaders): string | undefined {
+  return method === 'POST' && CONTENT_TYPE.test(type) ? path : undefined
+}
+
+function readPacking({
+  'grpc-encoding': name = 'identity',
+}: IncomingHttpHeaders): Packing | undefined | null {
+  return name === 'identity' ? undefined : (PACKINGS.find((each) => each === name) ?? null)
 }
 
 /** A status is a header, in which other characters than those of ASCII stand as those of a URL do. */

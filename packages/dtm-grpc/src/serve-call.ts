@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http2'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { CallError } from './call-error.ts'
 import type { Admitted, CallGuard } from './call-guard.ts'
@@ -21,7 +22,11 @@ const LATE = buildStatus(CODES.DEADLINE_EXCEEDED, 'the message came too slowly')
 const BUG = buildStatus(CODES.INTERNAL, 'an internal error')
 
 /** Serves a call whose head has just come: asks the gate, waits for a turn, receives, and lets the method answer. */
-export function serveCall(call: GrpcCall, { methods, guard, report }: ServingDeps): void {
+export function serveCall(
+  call: GrpcCall,
+  headers: IncomingHttpHeaders,
+  { methods, guard, report }: ServingDeps,
+): void {
   const { path } = call
   const method = methods.get(path ?? '')
   if (method === undefined) {
@@ -37,7 +42,7 @@ export function serveCall(call: GrpcCall, { methods, guard, report }: ServingDep
     call.end(error instanceof CallError ? error.status : BUG)
   }
   try {
-    const admitted = guard.admit(call, method.access)
+    const admitted = guard.admit(call, headers, method.access)
     if (call.packing === null) throw new CallError(NO_PACKING)
     let turn: Turn | undefined
     const begin = () => {

@@ -42,6 +42,11 @@ const CLOSE_MS = 1_000
 const DRAIN_MS = 8_000
 /** One connection has so many calls under way. */
 const CALLS_PER_CONNECTION_MAX = 100
+/** The head of a call has so many bytes, with 32 for each header, and so many headers. */
+const HEAD_BYTES_MAX = 16_384
+const HEADERS_MAX = 64
+const BYTES_PER_HEADER = 32
+const HEAD_TOO_LARGE = 431
 
 /**
  * Serves DTM's gRPC API, the standard services for health and reflection with it. The package that reads its messages is optional and is
@@ -61,10 +66,13 @@ export async function startDtmGrpc(deps: DtmGrpcDeps): Promise<DtmGrpcServer> {
   ])
   const http2 = createHttp2(tls)
   http2.on('session', (session) => sessions.add(session))
-  http2.on('stream', (stream, headers) => {
+  http2.on('stream', (stream, headers, _flags, rawHeaders) => {
     const call = new GrpcCall(stream, headers)
     // Its client may have ended it in the same packet.
-    if (!call.hasEnded) serveCall(call, { methods, guard, report })
+    if (call.hasEnded) return
+    // A client that does not confirm the settings may send more than they say.
+    if (countBytes(rawHeaders) > HEAD_BYTES_MAX) call.refuse(HEAD_TOO_LARGE)
+    else serveCall(call, headers, { methods, guard, report })
   })
   const servers = await listen(deps.host, deps.port, (socket) => {
     socket.on('error', () => socket.destroy())
@@ -91,10 +99,18 @@ export async function startDtmGrpc(deps: DtmGrpcDeps): Promise<DtmGrpcServer> {
 
 /** It speaks HTTP/2 over connections that it is given, and listens on no port. */
 function createHttp2(tls: DtmGrpcDeps['tls']): Http2Server {
-  const settings = { maxConcurrentStreams: CALLS_PER_CONNECTION_MAX }
+  const options = {
+    settings: { maxConcurrentStreams: CALLS_PER_CONNECTION_MAX, maxHeaderListSize: HEAD_BYTES_MAX },
+    maxHeaderListPairs: HEADERS_MAX,
+  }
   return tls === undefined
-    ? createServer({ settings })
-    : createSecureServer({ settings, ...tls, handshakeTimeout: START_MS_MAX })
+    ? createServer(options)
+    : createSecureServer({ ...options, ...tls, handshakeTimeout: START_MS_MAX })
+}
+
+/** Counts as HTTP/2 does. */
+function countBytes(rawHeaders: readonly string[]): number {
+  return rawHeaders.reduce((sum, text) => sum + text.length, (rawHeaders.length / 2) * BYTES_PER_HEADER)
 }
 
 function readAddress([first]: readonly TcpServer[]): string {

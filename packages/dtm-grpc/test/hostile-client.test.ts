@@ -3,6 +3,8 @@ import { type ClientHttp2Session, connect } from 'node:http2'
 import { connect as connectTcp, type Socket } from 'node:net'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { OPEN_CALLS_MAX } from '../src/connections.ts'
+import { TAKE_MS_MAX } from '../src/grpc-call.ts'
 import { WATCHERS_PER_ADDRESS_MAX, WATCHERS_PER_CONNECTION_MAX } from '../src/health.ts'
 import { MessageReader } from '../src/message-reader.ts'
 import { SMALL_MESSAGE_BYTES } from '../src/method-access.ts'
@@ -296,6 +298,52 @@ describe('a hostile client', () => {
     await expectServes(fixture)
   })
 
+  it('A head of more than 16 KiB, and one of more than 64 headers, is refused', async () => {
+    await using fixture = await openGrpcFixture()
+    for (const [count, length] of [
+      [1, 17_000],
+      [65, 10],
+    ] as const) {
+      const many = Object.fromEntries(Array.from({ length: count }, (_, n) => [`x-${n}`, 'x'.repeat(length)]))
+      const session = openSession(fixture)
+      const stream = session.request({ ':method': 'POST', ':path': HEALTH_PATH, ...many })
+      stream.on('error', () => undefined)
+      const answered = new Promise<string>((resolve) =>
+        stream.on('response', ({ ':status': status }) => resolve(status === 431 ? 'refused' : 'answered')),
+      )
+      const refused = [stream, session].map(
+        (each) => new Promise<string>((resolve) => each.once('close', () => resolve('refused'))),
+      )
+      expect(await Promise.race([answered, ...refused])).toBe('refused')
+    }
+    await expectServes(fixture)
+  })
+
+  it(
+    'A health check whose answer is never taken holds its call for a bounded time, and few are open at once',
+    async () => {
+      await using fixture = await openGrpcFixture()
+      const session = connect(`http://${fixture.address}`, { settings: { initialWindowSize: 0 } })
+      session.on('error', () => undefined)
+      onTestFinished(() => session.destroy())
+      await once(session, 'remoteSettings')
+      const check = () => {
+        const { stream, status } = openCall(session, toMessage(Buffer.alloc(0)), HEALTH_PATH)
+        stream.end()
+        return { closed: once(stream, 'close'), status, stream }
+      }
+      const unread = Array.from({ length: OPEN_CALLS_MAX }, check)
+      expect(await check().status).toBe('8')
+      await Promise.all(unread.map(({ closed }) => closed))
+      expect(unread.map(({ stream }) => stream.rstCode)).toEqual(unread.map(() => 8))
+      const later = check()
+      expect(await Promise.race([later.status, once(later.stream, 'response').then(() => 'answered')])).toBe(
+        'answered',
+      )
+    },
+    6 * TAKE_MS_MAX,
+  )
+
   it('More calls than one connection may have wait or are refused, and other connections are served', async () => {
     await using fixture = await openGrpcFixture()
     const session = openSession(fixture)
@@ -315,10 +363,10 @@ describe('a hostile client', () => {
 
   it('Health calls without a message keep neither a call with a key nor a health check waiting', async () => {
     await using fixture = await openGrpcFixture()
-    const sessions = Array.from({ length: 8 }, () => openSession(fixture))
+    const sessions = Array.from({ length: 16 }, () => openSession(fixture))
     await Promise.all(sessions.map((session) => once(session, 'remoteSettings')))
     const calls = sessions.flatMap((session) =>
-      Array.from({ length: CALLS_PER_SECOND_MAX }, () => openCall(session, Buffer.alloc(3), HEALTH_PATH)),
+      Array.from({ length: OPEN_CALLS_MAX }, () => openCall(session, Buffer.alloc(3), HEALTH_PATH)),
     )
     // The server has seen most of them once the first one has lost its turn to another.
     expect(await calls[0]?.status).toBe('4')
