@@ -160,6 +160,14 @@ export class ConnectionBounds {
     response.once('close', () => this.#holders.release(connection, bytes))
   }
 
+  /** Does the same on a connection that no server of Node's for HTTP/1 has. Call what it returns once the caller has read the answer, or never will. */
+  holdMessage(socket: Socket, answerBytes: number): () => void {
+    const connection = findConnection(socket)
+    const bytes = answerBytes <= SMALL_ANSWER_CHARACTERS ? 0 : Math.min(answerBytes, this.#answerBytesMax)
+    this.#holders.hold(connection, bytes)
+    return () => this.#holders.release(connection, bytes)
+  }
+
   /**
    * Lets a body that is whole wait for its turn. It belongs in the `preValidation` hooks of a route whose body is
    * parsed after them.
@@ -191,6 +199,11 @@ export class ConnectionBounds {
     const connection = findConnection(socket)
     this.#holders.trust(connection, caller, gate.knows)
     return connection.isRefused ? undefined : (connection.holder?.name ?? caller)
+  }
+
+  /** Does what `waitForBodyTurn` does for such a connection. A small message begins at once, and none begins when the connection has ended. */
+  waitForMessageTurn(socket: Socket, bytes: number, begin: () => void): void {
+    this.#bodies.take(findConnection(socket), bytes, begin)
   }
 
   #beginRequest(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {

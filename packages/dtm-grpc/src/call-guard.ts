@@ -77,6 +77,16 @@ export class CallGuard {
     return turn
   }
 
+  /** Counts an answer that its caller may not read. */
+  holdAnswer({ connection }: Admitted, call: GrpcCall, bytes: number): void {
+    this.#connections.holdAnswer(connection, call, bytes)
+  }
+
+  /** Calls `begin` when it is the turn of the call's message to be decoded. It is never called if the connection ends before. */
+  waitToDecode({ connection }: Admitted, bytes: number, begin: () => void): void {
+    this.#connections.waitForMessageTurn(connection, bytes, begin)
+  }
+
   /**
    * Counts what the call stores for the quota of its key, once the bytes of its message are known. The key is asked for once
    * more, so that such a call counts twice for the rate of its key. Throws the refusal.

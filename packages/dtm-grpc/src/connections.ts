@@ -134,6 +134,16 @@ export class Connections {
     return true
   }
 
+  /** Calls `begin` when it is the turn of a message of so many bytes to be decoded: large ones take turns with the bodies of the HTTP APIs. */
+  waitForMessageTurn({ socket }: CallConnection, bytes: number, begin: () => void): void {
+    this.#bounds.waitForMessageTurn(socket, bytes, begin)
+  }
+
+  /** Counts the bytes of an answer until its call has closed, for the bound on what callers do not read. */
+  holdAnswer({ socket }: CallConnection, call: Pick<GrpcCall, 'onClosed'>, bytes: number): void {
+    call.onClosed(this.#bounds.holdMessage(socket, bytes))
+  }
+
   /** Ends a connection over which no call has passed the gate. */
   endStranger({ isTrusted, socket }: CallConnection): void {
     if (!isTrusted) socket.destroy()

@@ -81,7 +81,7 @@ export class DtmMethods {
 
   #serve<Message>(name: DtmMethod, command: Run<Message>): readonly [string, Method] {
     const access: MethodAccess = DTM_METHODS[name]
-    const { dialect, report, protobuf } = this.#deps
+    const { dialect, guard, report, protobuf } = this.#deps
     const codec = protobuf.buildCodec<Message>(DTM_SERVICE, name)
     const shape = buildRequestShape(name)
     const run = async (message: Message | undefined, admitted: Admitted, bytes: number) => {
@@ -97,7 +97,11 @@ export class DtmMethods {
       )
       const seconds = (performance.now() - startedAt) / 1_000
       dialect.metrics.countAnswer(name.toLowerCase(), ended.status === undefined, seconds, 'grpc')
-      if (ended.status === undefined) call.send(codec.encode(ended.reply))
+      if (ended.status === undefined) {
+        const reply = codec.encode(ended.reply)
+        guard.holdAnswer(admitted, call, reply.length)
+        call.send(reply)
+      }
       call.end(ended.status ?? OK)
     }
     return [

@@ -47,7 +47,7 @@ export function serveCall(
     let turn: Turn | undefined
     const begin = () => {
       const endTurn = () => turn?.end()
-      receive(call, method, admitted, endTurn).catch(endFailed).finally(endTurn)
+      receive(call, method, admitted, guard, endTurn).catch(endFailed).finally(endTurn)
     }
     turn = guard.takeTurn(admitted, method.access, begin, () => call.end(LATE))
     call.onClosed(() => turn?.end())
@@ -60,6 +60,7 @@ async function receive(
   call: GrpcCall,
   method: Method,
   admitted: Admitted,
+  guard: CallGuard,
   endTurn: () => void,
 ): Promise<void> {
   const { access, messagesMax } = method
@@ -75,8 +76,14 @@ async function receive(
   }
   let only: Buffer | undefined
   for await (const message of call.receive({ bytesMax, messagesMax: 1 })) only = message
-  endTurn()
   if (only === undefined) throw new CallError(NO_MESSAGE)
-  // It may have lost its turn just now, and its client has been told so.
-  if (!call.hasEnded) await take(only)
+  const message = only
+  const takeOnly = async () => {
+    endTurn()
+    // It may have lost its turn meanwhile, and its client has been told so.
+    if (!call.hasEnded) await take(message)
+  }
+  await new Promise<void>((resolve, reject) =>
+    guard.waitToDecode(admitted, message.length, () => takeOnly().then(resolve, reject)),
+  )
 }

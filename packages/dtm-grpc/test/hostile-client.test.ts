@@ -11,7 +11,7 @@ import { SMALL_MESSAGE_BYTES } from '../src/method-access.ts'
 import { KEYED_BOUNDS } from '../src/receive-turns.ts'
 import { MESSAGES_MAX } from '../src/reflection.ts'
 import { CALLS_PER_SECOND_MAX } from '../src/strangers.ts'
-import { type GrpcFixture, openGrpcFixture } from './support/grpc-fixture.ts'
+import { DEFINITION, type GrpcFixture, openGrpcFixture } from './support/grpc-fixture.ts'
 
 const PREFACE = Buffer.concat([
   Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
@@ -343,6 +343,74 @@ describe('a hostile client', () => {
     },
     6 * TAKE_MS_MAX,
   )
+
+  it('Large messages are decoded by turns, and others are answered between them', async () => {
+    await using fixture = await openGrpcFixture()
+    const { gzipSync } = await import('node:zlib')
+    const { Submit } = DEFINITION['dtmgimp.Dtm'] as unknown as Record<
+      string,
+      { readonly requestSerialize: (value: object) => Buffer }
+    >
+    const steps = `[${'{},'.repeat(300_000)}{}]`
+    const large = Submit?.requestSerialize({ Gid: 'g', TransType: 'saga', Steps: steps }) ?? Buffer.alloc(0)
+    const packed = toMessage(gzipSync(large), 1)
+    const session = openSession(fixture)
+    await once(session, 'remoteSettings')
+    using client = fixture.openClient()
+    await client.call('NewGid', {})
+    let answered = 0
+    const calls = Array.from({ length: 24 }, async () => {
+      const { stream, status } = openCall(session, packed)
+      stream.end()
+      // DTM answers so to what it cannot do.
+      expect(await status).toBe('13')
+      answered++
+    })
+    await expect.poll(() => answered, { interval: 5, timeout: 20_000 }).toBeGreaterThan(0)
+    const before = answered
+    for (let n = 0; n < 3; n++) expect(await client.call('NewGid', {})).toMatchObject({ code: 0 })
+    // Without turns all that are unpacked are decoded before another call is seen.
+    expect(answered - before).toBeLessThan(12)
+    await Promise.all(calls)
+    await expectServes(fixture)
+  })
+
+  it('An answer that is not read counts as one over HTTP, until its call ends', async () => {
+    await using fixture = await openGrpcFixture()
+    const gid = 'w-1'
+    const workflow = {
+      Gid: gid,
+      TransType: 'workflow',
+      CustomedData: JSON.stringify({ name: 'w', data: '' }),
+      QueryPrepared: '127.0.0.1:1/w.W/Call',
+    }
+    expect(await fixture.client.call('PrepareWorkflow', workflow)).toMatchObject({ code: 0 })
+    for (let n = 0; n < 4; n++) {
+      const branch = {
+        Gid: gid,
+        TransType: 'workflow',
+        BranchID: `0${n}`,
+        Op: 'action',
+        BusiPayload: Buffer.alloc(20_000, 120),
+        Data: [{ key: 'status', value: 'succeed' }],
+      }
+      expect(await fixture.client.call('RegisterBranch', branch)).toMatchObject({ code: 0 })
+    }
+    const session = connect(`http://${fixture.address}`, { settings: { initialWindowSize: 0 } })
+    session.on('error', () => undefined)
+    onTestFinished(() => session.destroy())
+    await once(session, 'remoteSettings')
+    const { PrepareWorkflow } = DEFINITION['dtmgimp.Dtm'] as unknown as Record<
+      string,
+      { readonly requestSerialize: (value: object) => Buffer }
+    >
+    const message = PrepareWorkflow?.requestSerialize(workflow) ?? Buffer.alloc(0)
+    const { stream } = openCall(session, toMessage(message), '/dtmgimp.Dtm/PrepareWorkflow')
+    stream.end()
+    await expect.poll(() => fixture.bounds.held.bodyBytes).toBeGreaterThan(80_000)
+    stream.close()
+    await expect.poll(() => fixture.bounds.held.bodyBytes).toBe(0)
+  })
 
   it('More calls than one connection may have wait or are refused, and other connections are served', async () => {
     await using fixture = await openGrpcFixture()
