@@ -69,6 +69,7 @@ describe('the public packages', () => {
   })
 
   it('A module is indented by tabs, unless that would change a text in it', () => {
+    expect(withoutComments('class A {\n  /** Left out. */\n  #a = 1;\n}\n')).toBe('class A {\n\t#a = 1;\n}\n')
     expect(withoutComments('// Left out.\nfunction a() {\n    return 1\n}\n')).toBe(
       'function a() {\n\treturn 1;\n}\n',
     )
