@@ -7,7 +7,6 @@ SELECT
   pg_catalog.current_setting('data_sync_retry') AS data_sync_retry,
   pg_catalog.current_setting('synchronous_commit') AS synchronous_commit,
   pg_catalog.current_setting('synchronous_standby_names') AS synchronous_standby_names,
-  (SELECT setting::integer FROM pg_catalog.pg_settings WHERE name = 'wal_writer_delay') AS wal_writer_delay_ms,
   pg_catalog.current_setting('server_encoding') AS server_encoding,
   pg_catalog.current_setting('client_encoding') AS client_encoding,
   pg_catalog.current_setting('default_transaction_isolation') AS isolation,

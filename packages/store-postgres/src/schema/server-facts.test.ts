@@ -14,7 +14,6 @@ const DURABLE: ServerFacts = {
   dataSyncRetry: 'off',
   synchronousCommit: 'on',
   synchronousStandbyNames: '',
-  walWriterDelayMs: 200,
   serverEncoding: 'UTF8',
   clientEncoding: 'UTF8',
   isolation: 'read committed',
@@ -23,15 +22,12 @@ const DURABLE: ServerFacts = {
 }
 
 describe('the durability class', () => {
-  const table: readonly (readonly [Partial<ServerFacts>, 'A' | 'B' | 'C', string])[] = [
+  const table: readonly (readonly [Partial<ServerFacts>, 'A' | 'C', string])[] = [
     [{}, 'A', 'synchronous_commit=on'],
     [{ synchronousCommit: 'remote_apply' }, 'A', 'synchronous_commit=remote_apply'],
     [{ synchronousCommit: 'remote_write' }, 'A', 'synchronous_commit=remote_write'],
     [{ synchronousCommit: 'local' }, 'A', 'synchronous_commit=local'],
-    [{ walWriterDelayMs: 10_000 }, 'A', 'synchronous_commit=on'],
-    [{ synchronousCommit: 'off' }, 'B', 'synchronous_commit=off'],
-    [{ synchronousCommit: 'off', walWriterDelayMs: 666 }, 'B', 'synchronous_commit=off'],
-    [{ synchronousCommit: 'off', walWriterDelayMs: 667 }, 'C', 'wal_writer_delay=667ms'],
+    [{ synchronousCommit: 'off' }, 'C', 'synchronous_commit=off'],
     [{ fsync: 'off' }, 'C', 'fsync=off'],
     [{ fullPageWrites: 'off' }, 'C', 'full_page_writes=off'],
     [{ dataSyncRetry: 'on' }, 'C', 'data_sync_retry=on'],
@@ -98,7 +94,6 @@ describe('a server', () => {
       'off',
       'on',
       '',
-      200,
       'UTF8',
       'UTF8',
       'read committed',

@@ -10,7 +10,6 @@ export interface ServerFacts {
   readonly dataSyncRetry: string
   readonly synchronousCommit: string
   readonly synchronousStandbyNames: string
-  readonly walWriterDelayMs: number
   readonly serverEncoding: string
   readonly clientEncoding: string
   readonly isolation: string
@@ -28,16 +27,12 @@ export interface Durability {
 /** It counts like `server_version_num`. */
 const VERSION_MIN = 130_000
 const VERSIONS_PER_MAJOR = 10_000
-/** An asynchronous commit is on the disk after three times the WAL writer's delay, at the latest. */
-const LATE_FLUSH_DELAYS = 3
-/** Class B promises to lose no more than this. */
-const LATE_FLUSH_MS_MAX = 2_000
 
 export function readServerFacts(row: Row | undefined): ServerFacts {
   if (row === undefined) throw new AssertionError('the server has told nothing of itself')
   const [version, fsync, fullPageWrites, dataSyncRetry, synchronousCommit, synchronousStandbyNames, ...more] =
     row
-  const [walWriterDelayMs, serverEncoding, clientEncoding, isolation, readOnly, identity] = more
+  const [serverEncoding, clientEncoding, isolation, readOnly, identity] = more
   return {
     version: Number(version),
     fsync: String(fsync),
@@ -45,7 +40,6 @@ export function readServerFacts(row: Row | undefined): ServerFacts {
     dataSyncRetry: String(dataSyncRetry),
     synchronousCommit: String(synchronousCommit),
     synchronousStandbyNames: String(synchronousStandbyNames),
-    walWriterDelayMs: Number(walWriterDelayMs),
     serverEncoding: String(serverEncoding),
     clientEncoding: String(clientEncoding),
     isolation: String(isolation),
@@ -84,9 +78,8 @@ export function readDurability(server: ServerFacts, unloggedTables: readonly str
   if (server.dataSyncRetry !== 'off')
     return { class: 'C', because: `data_sync_retry=${server.dataSyncRetry}` }
   const because = `synchronous_commit=${server.synchronousCommit}`
-  if (server.synchronousCommit !== 'off') return { class: 'A', because }
-  if (server.walWriterDelayMs * LATE_FLUSH_DELAYS <= LATE_FLUSH_MS_MAX) return { class: 'B', because }
-  return { class: 'C', because: `${because} with wal_writer_delay=${server.walWriterDelayMs}ms` }
+  // A commit that waits for nothing is in the memory of the server alone, which drops it when one of its processes crashes.
+  return { class: server.synchronousCommit === 'off' ? 'C' : 'A', because }
 }
 
 /** A COMMIT that waits for the disk of a standby is lost by no failover to that standby. The store cannot see any other replica. */
