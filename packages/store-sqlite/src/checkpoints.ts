@@ -1,6 +1,7 @@
 import { type Database, readSqliteCode, type Statement } from './driver.ts'
 import { BrokenError } from './errors.ts'
 import type { ReadGate } from './read-gate.ts'
+import type { RunGuarded } from './run-guarded.ts'
 
 const PAGE_BYTES = 4096
 /** An upper bound: a row in random order dirties its leaf, its index leaves and their parents. */
@@ -15,9 +16,6 @@ const SHARE_MIN = 0.25
  */
 const RETRY_MS = 5
 const RETRIES_MAX = 400
-
-/** Runs this later in the thread, and handles its errors like those of a message. */
-export type RunGuarded = (work: () => void) => void
 
 /**
  * Moves the log into the database between batches, at about 32 MiB, or at 128 MiB if rows in order are followed by

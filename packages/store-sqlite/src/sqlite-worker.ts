@@ -4,6 +4,7 @@ import { Checkpoints } from './checkpoints.ts'
 import type { Database, DriverModule } from './driver.ts'
 import { BrokenError, RefusedError } from './errors.ts'
 import type { LockFile } from './lock-file.ts'
+import { LogFlushes } from './log-flushes.ts'
 import type { Reply, Request, WorkerSettings } from './messages.ts'
 import { type OpenedFile, openFile } from './open-file.ts'
 import type { OpenFiles } from './open-files.ts'
@@ -54,12 +55,13 @@ function serve({ path, database, lock, files, durabilityClass, warnings }: Opene
     lock.assertHeld()
     files.assertLocked()
   }
-  const checkpoints = new Checkpoints(database, new ReadGate(settings.gate), (work) =>
+  const runLocked = (work: () => void) =>
     runGuarded(() => {
       assertLocked()
       work()
-    }),
-  )
+    })
+  const checkpoints = new Checkpoints(database, new ReadGate(settings.gate), runLocked)
+  const flushes = settings.synchronous === 'NORMAL' ? new LogFlushes(path, runLocked) : undefined
   const looking = setInterval(
     () =>
       runGuarded(() => {
@@ -70,7 +72,9 @@ function serve({ path, database, lock, files, durabilityClass, warnings }: Opene
     LOOK_MS,
   )
   port?.on('message', (request: Request) =>
-    runGuarded(() => handle(request, { database, lock, files, assertLocked, looking, writer, checkpoints })),
+    runGuarded(() =>
+      handle(request, { database, lock, files, assertLocked, looking, writer, checkpoints, flushes }),
+    ),
   )
   reply({ type: 'opened', durabilityClass, warnings })
 }
@@ -94,10 +98,11 @@ interface Parts {
   readonly writer: BatchWriter
   readonly looking: NodeJS.Timeout
   readonly checkpoints: Checkpoints
+  readonly flushes: LogFlushes | undefined
 }
 
 function handle(request: Request, parts: Parts): void {
-  const { database, lock, files, assertLocked, looking, writer, checkpoints } = parts
+  const { database, lock, files, assertLocked, looking, writer, checkpoints, flushes } = parts
   switch (request.type) {
     case 'write': {
       const answer = write(request, writer)
@@ -106,11 +111,13 @@ function handle(request: Request, parts: Parts): void {
       reply(answer)
       if (answer.type === 'written') checkpoints.countWritten(request.rows, request.bytes)
       else checkpoints.hurry()
+      flushes?.plan()
       checkpoints.runIfDue()
       return
     }
     case 'close':
       checkpoints.stop()
+      flushes?.stop()
       clearInterval(looking)
       files.close()
       database.close()

@@ -24,7 +24,8 @@ const CHUNK_BYTES = 1024 * 1024
 
 export function isDiskFault(error: unknown): boolean {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
-  return readSqliteCode(cause).startsWith('SQLITE_IOERR')
+  const isOwnFlush = cause instanceof Error && 'syscall' in cause && cause.syscall === 'fdatasync'
+  return isOwnFlush || readSqliteCode(cause).startsWith('SQLITE_IOERR')
 }
 
 /** Leaves the mark. Throws if the folder takes no new file. */

@@ -7,6 +7,9 @@ import { type PowerLossResult, runPowerLoss } from '../src/power-loss/run-power-
 const CUTS = 5
 const OPENING_CUTS = 6
 const ACKNOWLEDGED_PER_CUT = 40
+const CLASS_B_MS_MAX = 2_000
+/** Some of what is acknowledged is then older than what class B may lose. */
+const CLASS_B_LOAD_MS = 3_500
 const SEED = 20_261_121
 const RUN_MS_MAX = 300_000
 
@@ -22,13 +25,21 @@ describe('a sqlite store whose power is cut under load', { timeout: RUN_MS_MAX }
     expect(report.cutsBetweenWriteAndSync).toBeGreaterThanOrEqual(CUTS - 1)
   })
 
-  it('A sqlite store with synchronous=NORMAL loses what was acknowledged, or these cuts would prove nothing', async (context) => {
+  it('A sqlite store with synchronous=NORMAL loses what was acknowledged just before, or these cuts would prove nothing, and nothing older', async (context) => {
     const store = poweredSqlite('normal')
     const report = readReport(
-      await runPowerLoss({ store, cuts: 3, acknowledgedPerCut: ACKNOWLEDGED_PER_CUT, seed: SEED }),
+      await runPowerLoss({
+        store,
+        cuts: 2,
+        acknowledgedPerCut: ACKNOWLEDGED_PER_CUT,
+        loadMsMin: CLASS_B_LOAD_MS,
+        seed: SEED,
+      }),
       context,
     )
     expect(report.lost.length).toBeGreaterThan(0)
+    expect(report.acknowledged - report.lost.length).toBeGreaterThan(0)
+    expect(report.lostAgeMsMax).toBeLessThan(CLASS_B_MS_MAX)
   })
 
   it('A disk that only says it has synced loses what was acknowledged', async (context) => {

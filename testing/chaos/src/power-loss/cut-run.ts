@@ -32,6 +32,8 @@ export interface CutRunParts {
   readonly random: Random
   readonly cuts: number
   readonly acknowledgedPerCut: number
+  /** The load of a round takes so long at least, where a store promises what is older than some time. */
+  readonly loadMsMin?: number | undefined
   /** The disk only says that it has synced, once a server is up. */
   readonly isLying?: boolean
   /** In each round the syncs fail for a while, so that the server ends, and is started again before the cut. */
@@ -47,6 +49,8 @@ export interface CutReport {
   readonly unsettledChanges: number
   /** Acknowledged, and gone. */
   readonly lost: readonly string[]
+  /** The longest time from an answer to the cut that took what was answered, in milliseconds. */
+  readonly lostAgeMsMax: number
   readonly faults: readonly string[]
   readonly repairs: number
   /** The last image was none that the store could open; the run ended there. */
@@ -59,6 +63,8 @@ export class CutRun {
   readonly #lost = new Set<string>()
   readonly #faults: string[] = []
   #cutsBetween = 0
+  #cutAt = 0
+  #lostAgeMsMax = 0
   #unsettled = 0
   #cuts = 0
 
@@ -85,6 +91,7 @@ export class CutRun {
       cutsBetweenWriteAndSync: this.#cutsBetween,
       unsettledChanges: this.#unsettled,
       lost: [...this.#lost],
+      lostAgeMsMax: this.#lostAgeMsMax,
       faults: [...this.#faults, ...load.faults, ...load.watch.shown.map((where) => `S28: ${where}`)],
       repairs: this.#parts.store.repairs,
       refused,
@@ -102,6 +109,7 @@ export class CutRun {
       if (this.#parts.failsSyncs === true) server = await this.#failSyncs(server, root, journal)
       const running = await this.#loadSome(server)
       await sleep(this.#parts.random.next() * MORE_MS_MAX)
+      this.#cutAt = performance.now()
       await server.cut()
       await running.ended
     } finally {
@@ -123,7 +131,8 @@ export class CutRun {
     const over = ended.then(() => {
       isOver = true
     })
-    while (load.acknowledged.size < enough) {
+    const until = performance.now() + (this.#parts.loadMsMin ?? 0)
+    while (load.acknowledged.size < enough || performance.now() < until) {
       if (isOver) throw new Error('the server has stopped to answer before its power was cut')
       await Promise.race([sleep(POLL_EVERY_MS), over])
     }
@@ -165,8 +174,11 @@ export class CutRun {
   }
 
   #compareOne(gid: string, seen: string | undefined, view: TransactionView | undefined): void {
-    if (view === undefined) this.#lost.add(gid)
-    else if ((seen === 'succeeded' || seen === 'failed') && view.status !== seen) {
+    if (view === undefined) {
+      this.#lost.add(gid)
+      const ageMs = this.#cutAt - (this.#parts.load.acknowledgedAt.get(gid) ?? this.#cutAt)
+      this.#lostAgeMsMax = Math.max(this.#lostAgeMsMax, ageMs)
+    } else if ((seen === 'succeeded' || seen === 'failed') && view.status !== seen) {
       this.#faults.push(`I18: ${gid} was ${seen}, then ${view.status}`)
     }
   }

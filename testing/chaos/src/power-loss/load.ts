@@ -14,6 +14,8 @@ export class Load {
   readonly sent = new Set<string>()
   /** The last status that was seen of each gid. */
   readonly acknowledged = new Map<string, string>()
+  /** The time of the first answer for each gid, in milliseconds. */
+  readonly acknowledgedAt = new Map<string, number>()
   readonly faults: string[] = []
   /** Watches every answer that comes. */
   readonly watch = new SecretWatch()
@@ -37,6 +39,7 @@ export class Load {
       const view = await this.#submit(url, request)
       if (view === undefined) return
       this.acknowledged.set(request.gid, view.status)
+      this.acknowledgedAt.set(request.gid, performance.now())
     }
   }
 

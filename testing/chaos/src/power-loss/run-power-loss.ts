@@ -16,6 +16,7 @@ export interface PowerLossOptions {
   readonly seed: number
   readonly isLying?: boolean
   readonly failsSyncs?: boolean
+  readonly loadMsMin?: number
 }
 
 export type PowerLossResult = CutReport | (Shim & { readonly type: 'missing' })
@@ -28,6 +29,7 @@ export async function runPowerLoss({
   seed,
   isLying = false,
   failsSyncs = false,
+  loadMsMin,
 }: PowerLossOptions): Promise<PowerLossResult> {
   const folder = mkdtempSync(join(tmpdir(), 'counterstep-power-loss-'))
   try {
@@ -40,7 +42,7 @@ export async function runPowerLoss({
       const random = new Random(seed)
       const load = new Load(bank.url, random)
       const parts = { store, shimPath: shim.path, folder, load, ledger, random, cuts, acknowledgedPerCut }
-      return await new CutRun({ ...parts, isLying, failsSyncs }).run()
+      return await new CutRun({ ...parts, isLying, failsSyncs, loadMsMin }).run()
     } finally {
       ledger.close()
       await bank.stop()
