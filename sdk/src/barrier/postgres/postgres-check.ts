@@ -14,8 +14,8 @@ const KEY = 'gid,branch_id,op,barrier_id'
 
 /**
  * Checks at start-up whether the barrier can keep what it promises: its table is there with the right key, compared by
- * bytes; the business table that you name is in the same database; neither is unlogged or foreign; and a row can be
- * inserted, read and rolled back. Leaves nothing behind. Throws one `BranchError` with `BARRIER_MISCONFIGURED` that
+ * bytes; the business table that you name is in the same database; neither is unlogged or foreign; a commit waits for the
+ * disk; and a row can be inserted, read and rolled back. Leaves nothing behind. Throws one `BranchError` with `BARRIER_MISCONFIGURED` that
  * names every fault, and the driver's error if there is no server. Every isolation level of PostgreSQL is good enough.
  *
  * @example
@@ -31,6 +31,7 @@ export async function checkBarrier<Client extends PostgresPoolClient>(
   try {
     const name = parseTableName(table)
     const faults = [
+      ...(await findSettingFaults(client)),
       ...(await findTableFaults(client, name)),
       ...(businessTable === undefined ? [] : await findKindFaults(client, parseTableName(businessTable))),
     ]
@@ -41,6 +42,14 @@ export async function checkBarrier<Client extends PostgresPoolClient>(
     client.release(true)
     throw error
   }
+}
+
+/** A commit that waits for nothing is in the server's memory alone, which it drops when one of its processes crashes. */
+async function findSettingFaults(client: PostgresClient): Promise<string[]> {
+  const [row] = await select(client, "SELECT current_setting('synchronous_commit')", [])
+  return row?.[0] === 'off'
+    ? ['synchronous_commit is off: an effect that was answered as done may be gone after a crash']
+    : []
 }
 
 async function findTableFaults(client: PostgresClient, name: TableName): Promise<string[]> {
