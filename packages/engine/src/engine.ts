@@ -163,7 +163,7 @@ class NodeEngine extends Requests implements Engine {
     await this.#recovery.start()
   }
 
-  get watch(): Pick<Watch, 'open'> {
+  get watch(): Pick<Watch, 'open' | 'waitingLooks'> {
     return this.assembly.watch
   }
 

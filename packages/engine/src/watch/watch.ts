@@ -88,8 +88,10 @@ export class Watch {
   readonly #parts: WatchParts
   readonly #watchers = new Set<Watcher>()
   readonly #watched = new Map<Gid, Watched>()
-  /** The gids that a caller's looks have still to come to. Such a queue ends when it is empty. */
-  readonly #queues = new Map<string, Gid[]>()
+  /**
+   * The gids that a caller's looks have still to come to, each once, whatever streams open and close meanwhile. Such a queue ends when it is empty.
+   */
+  readonly #queues = new Map<string, Set<Gid>>()
   /** When a caller may be sent the next view. */
   readonly #nextTurnAt = new Map<string, number>()
   readonly #fresh = new FreshGids()
@@ -107,6 +109,11 @@ export class Watch {
   /** While it is false, nothing needs to be reported here. */
   get isOpen(): boolean {
     return this.#watchers.size > 0
+  }
+
+  /** Counts the looks that are still to come. Tests read it. */
+  get waitingLooks(): number {
+    return [...this.#queues.values()].reduce((sum, { size }) => sum + size, 0)
   }
 
   /** A run of this node has changed. */
@@ -179,7 +186,10 @@ export class Watch {
       watched?.watchers.delete(watcher)
       this.#returnTurn(watcher.caller, watched?.owed.get(watcher))
       watched?.owed.delete(watcher)
-      if (watched?.watchers.size === 0) this.#watched.delete(gid)
+      if (watched?.watchers.size === 0) {
+        this.#watched.delete(gid)
+        for (const queue of this.#queues.values()) queue.delete(gid)
+      }
     }
     if (![...this.#watchers].some(({ wantsFresh }) => wantsFresh)) this.#freshAt = Number.POSITIVE_INFINITY
     const now = this.#parts.clock.now()
@@ -236,18 +246,18 @@ export class Watch {
     watched.isQueued = true
     const queue = this.#queues.get(watcher.caller)
     if (queue !== undefined) {
-      queue.push(gid)
+      queue.add(gid)
       return
     }
-    const opened = [gid]
+    const opened = new Set([gid])
     this.#queues.set(watcher.caller, opened)
     void this.#lookAtAll(watcher.caller, opened)
   }
 
-  async #lookAtAll(caller: string, queue: Gid[]): Promise<void> {
-    for (let gid = queue.shift(); gid !== undefined; gid = queue.shift()) {
+  async #lookAtAll(caller: string, queue: Set<Gid>): Promise<void> {
+    for (const gid of queue) {
+      queue.delete(gid)
       const watched = this.#watched.get(gid)
-      // It may stand here twice if it had no watcher for a moment.
       if (watched === undefined || !watched.isQueued) continue
       watched.isQueued = false
       try {

@@ -1,7 +1,9 @@
 import { StoreUnavailableError } from '@counterstep/core'
 import type { Gid, TransactionSummary, TransactionView } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
+import { heldBefore } from '../support/fault-store.ts'
 import { Fixture, type TestNode } from '../support/fixture.ts'
+import { Gate } from '../support/gate.ts'
 
 class Heard {
   readonly views: TransactionView[] = []
@@ -85,6 +87,26 @@ describe('a watcher', () => {
     await fixture.time.advance(1_500)
     expect(heard.views.length).toBeGreaterThan(2)
     expect(heard.views.length).toBeLessThanOrEqual(7)
+  })
+
+  it('S40: Streams that are opened and closed again and again leave one look to come for each transaction', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node()
+    const gate = new Gate()
+    node.store.on('read', heldBefore(gate), { times: Number.POSITIVE_INFINITY })
+    const gids = Array.from({ length: 20 }, (_, n) => `g-${n}`)
+    const kept = new Heard(node, gids)
+    for (let n = 0; n < 50; n++) {
+      const heard = new Heard(node, gids)
+      const others = new Heard(node, [`other-${n}`])
+      await fixture.time.advance(300)
+      heard.watching.close()
+      others.watching.close()
+    }
+    expect(node.engine.watch?.waitingLooks).toBeLessThanOrEqual(gids.length)
+    kept.watching.close()
+    expect(node.engine.watch?.waitingLooks).toBe(0)
+    gate.open()
   })
 
   it('looks at a transaction that does not change ever less often, once for all who watch it', async () => {
