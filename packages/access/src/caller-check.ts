@@ -58,7 +58,7 @@ export function createCallerCheck({ keys, credentials, sessions, hosts }: Caller
     if (sessions === undefined || head.headers.cookie === undefined)
       return 'a key is needed: Authorization: Bearer KEY'
     return lacksConsoleHeader(head)
-      ? 'a session needs the header counterstep-console: 1'
+      ? 'a session needs the header counterstep-console, with the secret that its login has answered'
       : 'a key is needed: there is no session, or it has ended'
   }
 

@@ -45,6 +45,7 @@ export {
 export { CONSOLE_HEADER, UNATTENDED_HEADER } from './sessions/request-session.ts'
 export { type CookiePlace, writeSessionCookie } from './sessions/session-cookie.ts'
 export type { SessionDocuments } from './sessions/session-documents.ts'
+export type { SessionHalves } from './sessions/session-halves.ts'
 export { isPerson, PERSON_RULE, SESSION_MS } from './sessions/session-record.ts'
 export { type FoundSession, type OpenSession, Sessions } from './sessions/sessions.ts'
 export { isActive, isKeyName, KEY_NAME_RULE, type StoredKey } from './stored-key.ts'

@@ -30,7 +30,8 @@ it('The console stands under the prefix, and one logs in there with a key of the
   const [cookie = ''] = String(login.headers['set-cookie']).split(';')
   const ask = (headers: Readonly<Record<string, string>>) =>
     app.inject({ url: '/saga/v1/transactions', headers })
-  expect((await ask({ cookie, 'counterstep-console': '1' })).statusCode).toBe(200)
+  expect((await ask({ cookie, 'counterstep-console': login.json().secret })).statusCode).toBe(200)
+  expect((await ask({ cookie, 'counterstep-console': '1' })).statusCode).toBe(401)
   expect((await ask({ cookie })).statusCode).toBe(401)
   await app.close()
 })

@@ -99,6 +99,7 @@ export type {
   EndedMinute,
   LatencyView,
   LoginRequest,
+  LoginView,
   MinuteCounts,
   NameFigure,
   NamesView,

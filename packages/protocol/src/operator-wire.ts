@@ -264,6 +264,12 @@ export interface SessionView {
   readonly until?: number
 }
 
+/** This answers a login. */
+export interface LoginView extends SessionView {
+  /** It belongs into the header counterstep-console, beside the cookie. Absent: this server asks for no keys. */
+  readonly secret?: string
+}
+
 /** This is the body of POST /v1/bulk: one command for many transactions. It has either `gids` or `filter`. */
 export interface BulkRequest {
   readonly command: BulkCommand

@@ -359,15 +359,27 @@ export const loginRequestSchema = z
   })
   .readonly()
 
-export const sessionViewSchema = z
+const sessionShape = {
+  via: z
+    .enum(['console', 'api', 'local'])
+    .describe('By a session, by a key, or local: this server asks for no keys.'),
+  key: z.object({ id: z.string(), name: z.string() }).readonly().exactOptional(),
+  person: z.string().exactOptional(),
+  scopes: z.array(z.string()).readonly(),
+  until: instant('When the session or the key ends.').exactOptional(),
+}
+
+export const sessionViewSchema = z.object(sessionShape).readonly()
+
+export const loginViewSchema = z
   .object({
-    via: z
-      .enum(['console', 'api', 'local'])
-      .describe('By a session, by a key, or local: this server asks for no keys.'),
-    key: z.object({ id: z.string(), name: z.string() }).readonly().exactOptional(),
-    person: z.string().exactOptional(),
-    scopes: z.array(z.string()).readonly(),
-    until: instant('When the session or the key ends.').exactOptional(),
+    ...sessionShape,
+    secret: z
+      .string()
+      .exactOptional()
+      .describe(
+        'It belongs into the header counterstep-console, beside the cookie. Without it, this server asks for no keys.',
+      ),
   })
   .readonly()
 
@@ -493,6 +505,7 @@ export const NAMED_SCHEMAS = {
   Root: rootSchema,
   LoginRequest: loginRequestSchema,
   SessionView: sessionViewSchema,
+  LoginView: loginViewSchema,
   BreakRequest: breakRequestSchema,
   DevView: devViewSchema,
   Liveness: livenessSchema,

@@ -129,13 +129,14 @@ for (const name of ['nginx', 'caddy'] as const) {
       const page = await ask('GET', '/console/')
       expect([page.status, page.headers['content-type']]).toEqual([200, expect.stringContaining('text/html')])
       const origin = `https://127.0.0.1:${port}`
-      const headers = { origin, 'content-type': 'application/json', 'counterstep-console': '1' }
+      const headers = { origin, 'content-type': 'application/json' }
       const path = '/v1/session'
       const login = await ask('POST', path, headers, JSON.stringify({ key, path: '/' }))
       expect(login.status, login.text).toBe(200)
       const [cookie = ''] = login.headers['set-cookie'] ?? []
       expect(cookie).toMatch(/^__Secure-.*; Secure/)
-      const session = { cookie: cookie.split(';')[0] ?? '', 'counterstep-console': '1' }
+      const { secret } = JSON.parse(login.text) as { readonly secret: string }
+      const session = { cookie: cookie.split(';')[0] ?? '', 'counterstep-console': secret }
       expect((await ask('GET', '/v1/transactions', session)).status).toBe(200)
       const foreign = await ask('POST', path, { ...headers, origin: 'https://elsewhere.example' }, '{}')
       expect(foreign.status).toBe(403)

@@ -1,8 +1,12 @@
 import type { RequestHead } from '../request-head.ts'
-import { readSessionId } from './session-cookie.ts'
+import { readSessionCookie } from './session-cookie.ts'
+import { isHalf } from './session-halves.ts'
 import type { FoundSession, Sessions } from './sessions.ts'
 
-/** A page of another origin cannot send this header, since a browser would ask us first, and we never allow it. */
+/**
+ * It has the half of a session that the login has answered. A page of another origin does not know it, and cannot send the
+ * header either, since a browser would ask us first, and we never allow it.
+ */
 export const CONSOLE_HEADER = 'counterstep-console'
 
 /** The console sends it with what it asks by itself while its person does nothing. Such a request is no use of a session. */
@@ -22,10 +26,11 @@ export function findRequestSession(
   isUse = true,
 ): Promise<void> | undefined {
   const { cookie, authorization } = head.headers
-  if (cookie === undefined || authorization !== undefined || !hasConsoleHeader(head)) return undefined
-  const id = readSessionId(cookie)
-  if (id === undefined) return undefined
-  return rememberSession(head, sessions.find(id, isUse && head.headers[UNATTENDED_HEADER] !== '1'))
+  if (cookie === undefined || authorization !== undefined) return undefined
+  const [inCookie, inHeader] = [readSessionCookie(cookie), readConsoleHeader(head)]
+  if (inCookie === undefined || inHeader === undefined) return undefined
+  const halves = { cookie: inCookie, header: inHeader }
+  return rememberSession(head, sessions.find(halves, isUse && head.headers[UNATTENDED_HEADER] !== '1'))
 }
 
 export function readRequestSession(head: RequestHead): FoundSession | undefined {
@@ -34,11 +39,12 @@ export function readRequestSession(head: RequestHead): FoundSession | undefined 
 
 /** Tells whether a request has a session that is not looked at, since it lacks the header of the console. */
 export function lacksConsoleHeader(head: RequestHead): boolean {
-  return readSessionId(head.headers.cookie) !== undefined && !hasConsoleHeader(head)
+  return readSessionCookie(head.headers.cookie) !== undefined && readConsoleHeader(head) === undefined
 }
 
-function hasConsoleHeader({ headers }: RequestHead): boolean {
-  return headers[CONSOLE_HEADER] === '1'
+function readConsoleHeader({ headers }: RequestHead): string | undefined {
+  const value = headers[CONSOLE_HEADER]
+  return isHalf(value) ? value : undefined
 }
 
 async function rememberSession(head: RequestHead, finding: Promise<FoundSession | undefined>): Promise<void> {

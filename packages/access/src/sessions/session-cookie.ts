@@ -1,8 +1,8 @@
+import { isHalf } from './session-halves.ts'
+
 const PLAIN_NAME = 'counterstep'
 /** A browser takes a cookie of this name only over https, so that no page over http can replace it. */
 const SECURE_NAME = '__Secure-counterstep'
-/** This is base64url of 32 random bytes. */
-const SESSION_ID = /^[A-Za-z0-9_-]{43}$/
 
 export interface CookiePlace {
   /** The browser reaches this server over https. */
@@ -12,21 +12,21 @@ export interface CookiePlace {
 }
 
 /**
- * Finds the id of a session among the cookies of a request. Returns undefined if two cookies have its name: another
+ * Finds the half of a session that stands in the cookies of a request. Returns undefined if two cookies have its name: another
  * host of the same domain may have set one of them, and nothing tells which.
  */
-export function readSessionId(cookies: string | undefined): string | undefined {
+export function readSessionCookie(cookies: string | undefined): string | undefined {
   if (cookies === undefined) return undefined
   const secure = listValues(cookies, SECURE_NAME)
   const values = secure.length === 0 ? listValues(cookies, PLAIN_NAME) : secure
   const [only = ''] = values
-  return values.length === 1 && SESSION_ID.test(only) ? only : undefined
+  return values.length === 1 && isHalf(only) ? only : undefined
 }
 
-export function writeSessionCookie(id: string, maxAgeS: number, { isSecure, path }: CookiePlace): string {
+export function writeSessionCookie(half: string, maxAgeS: number, { isSecure, path }: CookiePlace): string {
   const name = isSecure ? SECURE_NAME : PLAIN_NAME
   const attributes = [`Path=${path}`, `Max-Age=${maxAgeS}`, 'HttpOnly', 'SameSite=Strict']
-  return [`${name}=${id}`, ...attributes, ...(isSecure ? ['Secure'] : [])].join('; ')
+  return [`${name}=${half}`, ...attributes, ...(isSecure ? ['Secure'] : [])].join('; ')
 }
 
 function listValues(cookies: string, name: string): readonly string[] {

@@ -13,7 +13,7 @@ export const SESSIONS_PER_KEY_MAX = 100
 const PERSON = /^[^\p{C}\p{Zl}\p{Zp}]{1,64}$/u
 export const PERSON_RULE = 'must be 1–64 visible characters'
 
-/** Holds what the store keeps of a session, under the hash of its id. */
+/** Holds what the store keeps of a session, under the hash of its halves. */
 export interface SessionRecord {
   readonly keyId: string
   /** The name that the person gave at the login. It is not proven. */

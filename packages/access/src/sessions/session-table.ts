@@ -5,7 +5,7 @@ import { isOver, readSession, type SessionRecord } from './session-record.ts'
 const FRESH_MS = 1_000
 /** A known session waits this long for the store at most. Then it counts as it was last read. */
 const KNOWN_WAIT_MS = 300
-/** The store is read for ids that are unknown here no more often than this, however many ids callers make up. */
+/** The store is read for sessions that are unknown here no more often than this, however many callers make up. */
 const UNKNOWN_READ_INTERVAL_MS = 250
 
 export interface KnownSession {
@@ -48,7 +48,7 @@ export class SessionTable {
     this.#onRead = onRead
   }
 
-  /** `hash` is the SHA-256 of the session's id. */
+  /** `hash` is the one of both halves of the session. */
   get(hash: string): KnownSession | undefined {
     return this.#sessions.get(hash)
   }
@@ -67,7 +67,7 @@ export class SessionTable {
     if (steadyMs() - this.#readEndedAt < FRESH_MS) return
     const wasAway = this.#isAway
     const read = this.#read().catch(() => {
-      // `#isAway` keeps it. An id that is unknown here gets the error.
+      // `#isAway` keeps it. A session that is unknown here gets the error.
     })
     // While the store is away, nothing waits for it but the next read.
     if (wasAway) return
@@ -83,7 +83,7 @@ export class SessionTable {
   }
 
   /**
-   * Reads the store, since an id is unknown here. All that wait meanwhile share the read. Throws the error of a store
+   * Reads the store, since a session is unknown here. All that wait meanwhile share the read. Throws the error of a store
    * that is away.
    */
   readForUnknown(): Promise<void> {

@@ -1,9 +1,10 @@
-import { hash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { toContendedError } from '../errors.ts'
 import { findOrMake } from '../find-or-make.ts'
 import { LoginTurns } from './login-turns.ts'
 import type { CookiePlace } from './session-cookie.ts'
 import { SESSIONS_CATEGORY, type SessionDocument, type SessionDocuments } from './session-documents.ts'
+import { createHalves, hashHalves, type SessionHalves } from './session-halves.ts'
 import {
   isOver,
   readSession,
@@ -15,7 +16,6 @@ import {
 } from './session-record.ts'
 import { type KnownSession, type SessionClock, SessionTable } from './session-table.ts'
 
-const ID_BYTES = 32
 /** A use is written at most this often, so another node may end an idle session this much too early. */
 const USE_WRITE_INTERVAL_MS = 5 * 60_000
 /** A login removes this many sessions at most that are over. */
@@ -23,17 +23,17 @@ const REMOVED_PER_LOGIN_MAX = 50
 const OPEN_ATTEMPTS_MAX = 3
 
 export interface FoundSession {
-  /** This is the SHA-256 of the id. The store has the session under it. */
+  /** This is the SHA-256 of both halves. The store has the session under it. */
   readonly hash: string
   readonly record: SessionRecord
 }
 
 export interface OpenSession extends FoundSession {
-  /** It stands in the cookie and nowhere else. */
-  readonly id: string
+  /** They are told to the browser, and stand nowhere else. */
+  readonly halves: SessionHalves
 }
 
-/** Holds the logins of people, on all nodes that share a store. The store has the hash of an id and never the id. */
+/** Holds the logins of people, on all nodes that share a store. The store has a hash of each and never its halves. */
 export class Sessions {
   readonly #documents: SessionDocuments
   readonly #clock: SessionClock
@@ -60,8 +60,8 @@ export class Sessions {
   }
 
   async #open(keyId: string, person: string | undefined, place: CookiePlace): Promise<OpenSession> {
-    const id = randomBytes(ID_BYTES).toString('base64url')
-    const key = toHash(id)
+    const halves = createHalves()
+    const key = hashHalves(halves)
     const now = this.#clock.nowMs()
     const record: SessionRecord = {
       keyId,
@@ -77,17 +77,17 @@ export class Sessions {
       if (written === 'full') continue
       await this.#table.settle()
       this.#table.set(key, { version: 1, record, storedUsedAt: now })
-      return { id, hash: key, record }
+      return { halves, hash: key, record }
     }
     throw toContendedError('too many logins at once')
   }
 
   /**
-   * Finds the session with this id. `isUse` tells whether this keeps the session from ending as idle. Throws the error
+   * Finds the session with these halves. `isUse` tells whether this keeps the session from ending as idle. Throws the error
    * of a store that is away if this node does not know the session.
    */
-  async find(id: string, isUse = true): Promise<FoundSession | undefined> {
-    const key = toHash(id)
+  async find(halves: SessionHalves, isUse = true): Promise<FoundSession | undefined> {
+    const key = hashHalves(halves)
     if (this.#endedHere.has(key)) return undefined
     await (this.#table.get(key) === undefined ? this.#table.readForUnknown() : this.#table.refresh())
     const known = this.#table.get(key)
@@ -205,8 +205,4 @@ function listOfLargestKey(open: readonly StoredSession[]): readonly StoredSessio
   const byKey = new Map<string, StoredSession[]>()
   for (const session of open) findOrMake(byKey, session.record.keyId, () => [], SESSIONS_MAX).push(session)
   return [...byKey.values()].reduce((most, each) => (each.length > most.length ? each : most), [])
-}
-
-function toHash(id: string): string {
-  return hash('sha256', id)
 }

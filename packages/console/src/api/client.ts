@@ -1,9 +1,8 @@
 import type { Fault, Problem } from '@counterstep/protocol'
+import { API_URL } from './api-url.ts'
 import { writeAttendance } from './attendance.ts'
 import { learnServerTime } from './clock.ts'
-
-/** The console lies beside the interface, behind whatever prefix: `…/console/` and `…/v1/`. */
-export const API_URL = new URL('../v1/', document.baseURI)
+import { writeSessionSecret } from './session-secret.ts'
 
 /** An answer that refuses, in the server's own words, or no answer at all (`status` 0). */
 export class ApiError extends Error {
@@ -35,9 +34,6 @@ export interface Call {
   readonly signal?: AbortSignal
 }
 
-/** A page of another origin cannot send this, so a cookie alone gives nothing away. */
-export const CONSOLE_HEADERS = { 'counterstep-console': '1' } as const
-
 /** Calls a route below `/v1/`. The answer's type is the one that the protocol names for the route. */
 export async function callApi<Answer>(path: string, call: Call = {}): Promise<Answer> {
   const response = await send(path, call)
@@ -55,7 +51,7 @@ async function send(path: string, { method = 'GET', body, signal }: Call): Promi
   try {
     return await fetch(new URL(path, API_URL), {
       method,
-      headers: { accept: 'application/json', ...CONSOLE_HEADERS, ...writeAttendance(), ...type },
+      headers: { accept: 'application/json', ...writeSessionSecret(), ...writeAttendance(), ...type },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
     })

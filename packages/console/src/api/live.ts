@@ -1,11 +1,12 @@
 import type { OverviewView, TransactionView } from '@counterstep/protocol'
 import type { QueryClient } from '@tanstack/react-query'
 import { useEffect, useSyncExternalStore } from 'react'
+import { API_URL } from './api-url.ts'
 import { writeAttendance } from './attendance.ts'
-import { API_URL, CONSOLE_HEADERS } from './client.ts'
 import { learnServerTime } from './clock.ts'
 import { EventReader, type StreamEvent } from './event-stream.ts'
 import { transactionKey } from './queries.ts'
+import { writeSessionSecret } from './session-secret.ts'
 import { holdPlace } from './stream-places.ts'
 
 /** `live`: the server pushes. `polling`: it does not, so that each screen asks by itself. */
@@ -82,7 +83,7 @@ class LiveLink {
   }
 
   private async readOnce(signal: AbortSignal): Promise<'ended' | 'missing' | 'lost'> {
-    const headers = { accept: 'text/event-stream', ...CONSOLE_HEADERS, ...writeAttendance() }
+    const headers = { accept: 'text/event-stream', ...writeSessionSecret(), ...writeAttendance() }
     const response = await fetch(new URL(`live?${this.wanted}`, API_URL), { headers, signal })
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
     if (!response.ok || !isStream || response.body === null) {

@@ -1,7 +1,9 @@
-import type { SessionView } from '@counterstep/protocol'
+import type { LoginView, SessionView } from '@counterstep/protocol'
 import { queryOptions } from '@tanstack/react-query'
-import { API_URL, ApiError, callApi } from './client.ts'
+import { API_URL } from './api-url.ts'
+import { ApiError, callApi } from './client.ts'
 import type { Session } from './may-do.ts'
+import { keepSessionSecret } from './session-secret.ts'
 
 export const sessionKey = ['session'] as const
 
@@ -27,11 +29,18 @@ export async function logIn(key: string, person: string): Promise<Session> {
   // The cookie is sent to this path only. A proxy may have put a prefix before it, which the server does not see.
   const { pathname: path } = new URL('..', API_URL)
   const body = { key, path, ...(person === '' ? {} : { person }) }
-  return toSession(await callApi<SessionView>('session', { method: 'POST', body }))
+  const { secret, ...session } = await callApi<LoginView>('session', { method: 'POST', body })
+  keepSessionSecret(secret)
+  return toSession(session)
 }
 
-export function logOut(): Promise<void> {
-  return callApi<undefined>('session', { method: 'DELETE' })
+/** The secret goes in any case, so that this browser has no session even if the server cannot be reached. */
+export async function logOut(): Promise<void> {
+  try {
+    await callApi<SessionView>('session', { method: 'DELETE' })
+  } finally {
+    keepSessionSecret(undefined)
+  }
 }
 
 function toSession({ via, person, key, scopes }: SessionView): Session {

@@ -1,4 +1,4 @@
-import { API_URL } from '../api/client.ts'
+import { API_URL } from '../api/api-url.ts'
 import { toCommandPath } from '../api/commands.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { toCurl } from '../parts/to-curl.ts'

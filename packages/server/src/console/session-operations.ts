@@ -10,7 +10,7 @@ const sessionExample = {
 } as const
 
 const description =
-  'A session stands for a key in the requests of the console. It is a cookie that no script can read, and counts only beside the header counterstep-console: 1. It ends after 12 hours, after an hour without use, or with its key.'
+  'A session stands for a key in the requests of the console. It is a cookie that no script can read, and counts only beside the header counterstep-console with the secret of the answer. It ends after 12 hours, after an hour without use, or with its key.'
 
 export const getSessionOperation: Operation = {
   method: 'get',
@@ -41,9 +41,9 @@ export const openSessionOperation: Operation = {
   answers: {
     200: {
       description: 'The session is open.',
-      schema: 'SessionView',
-      example: sessionExample,
-      headers: { 'Set-Cookie': 'The session.' },
+      schema: 'LoginView',
+      example: { ...sessionExample, secret: 'pY3c…' },
+      headers: { 'Set-Cookie': 'The other half of the session.' },
     },
   },
   problems: [

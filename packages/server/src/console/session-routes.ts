@@ -1,6 +1,6 @@
 import { type Caller, type Gate, SESSION_MS, type Sessions, writeSessionCookie } from '@counterstep/access'
 import type { Logger } from '@counterstep/engine'
-import { CounterstepError, type SessionView } from '@counterstep/protocol'
+import { CounterstepError, type LoginView, type SessionView } from '@counterstep/protocol'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { takeJson } from '../http/json-body.ts'
 import { JSON_TYPE } from '../http/json-type.ts'
@@ -41,10 +41,13 @@ export function buildOpenSessionRoute(deps: SessionDeps) {
       if (key instanceof CounterstepError) throw key
       // The browser tells its own scheme, which a proxy before this server may have ended.
       const place = { isSecure: request.headers.origin?.startsWith('https:') === true, path }
-      const { id, hash, record } = await sessions.open(key.id, login.person, place)
+      const { halves, hash, record } = await sessions.open(key.id, login.person, place)
       logger.info({ key: key.id, keyName: key.name, person: login.person }, 'login')
-      reply.header('set-cookie', writeSessionCookie(id, SESSION_MS / 1000, place))
-      return sendSession(reply, toSessionView({ key, session: { hash, record } }))
+      reply.header('set-cookie', writeSessionCookie(halves.cookie, SESSION_MS / 1000, place))
+      return sendSession(reply, {
+        ...toSessionView({ key, session: { hash, record } }),
+        secret: halves.header,
+      })
     })
   }
 }
@@ -73,7 +76,7 @@ export function buildEndSessionRoute({ gate, sessions, logger, handlerTimeoutMs 
   }
 }
 
-function sendSession(reply: FastifyReply, view: SessionView): FastifyReply {
-  // It tells who a browser is, so that no cache may keep it.
+function sendSession(reply: FastifyReply, view: SessionView | LoginView): FastifyReply {
+  // It tells who a browser is, or a secret, so that no cache may keep it.
   return reply.headers({ 'content-type': JSON_TYPE, 'cache-control': 'no-store' }).send(JSON.stringify(view))
 }

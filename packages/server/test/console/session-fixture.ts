@@ -129,7 +129,13 @@ export const OWN_PAGE: Headers = {
   origin: 'http://127.0.0.1:8470',
   'sec-fetch-site': 'same-origin',
 }
-export const FROM_CONSOLE: Headers = { ...OWN_PAGE, 'counterstep-console': '1' }
+
+/** A page that has logged in sends these, beside the headers of its place. */
+export interface SessionHeaders extends Headers {
+  /** The browser adds it. */
+  readonly cookie: string
+  readonly 'counterstep-console': string
+}
 
 export function postLogin(app: FastifyInstance, body: unknown, headers: Headers = OWN_PAGE) {
   const options: InjectOptions = {
@@ -141,15 +147,19 @@ export function postLogin(app: FastifyInstance, body: unknown, headers: Headers 
   return app.inject(options)
 }
 
-/** Logs in, and returns the cookie as a browser sends it back. */
+/** Logs in, and returns the headers with which a page shows its session. */
 export async function logIn(
   app: FastifyInstance,
   body: unknown,
   headers: Headers = OWN_PAGE,
-): Promise<string> {
+): Promise<SessionHeaders> {
   const answer = await postLogin(app, body, headers)
   if (answer.statusCode !== 200) throw new Error(`no login: ${answer.statusCode} ${answer.body}`)
-  return readCookie(answer.headers['set-cookie'])
+  return toSessionHeaders(readCookie(answer.headers['set-cookie']), answer.json().secret)
+}
+
+export function toSessionHeaders(cookie: string, secret: string): SessionHeaders {
+  return { cookie, 'counterstep-console': secret }
 }
 
 export function readCookie(setCookie: unknown): string {
@@ -160,9 +170,9 @@ export function readCookie(setCookie: unknown): string {
 /** Answers the status of a look at the list, and the code if it is refused. */
 export async function look(
   app: FastifyInstance,
-  cookie: string,
-  headers: Headers = FROM_CONSOLE,
+  session: Headers,
+  place: Headers = OWN_PAGE,
 ): Promise<string> {
-  const answer = await app.inject({ url: '/v1/transactions', headers: { ...headers, cookie } })
+  const answer = await app.inject({ url: '/v1/transactions', headers: { ...place, ...session } })
   return answer.statusCode === 200 ? '200' : `${answer.statusCode} ${answer.json().code}`
 }

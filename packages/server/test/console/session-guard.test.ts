@@ -6,7 +6,6 @@ import { describe, expect, it } from 'vitest'
 import { buildApp } from '../../src/index.ts'
 import { createScriptedEngine } from '../scripted-engine.ts'
 import {
-  FROM_CONSOLE,
   type Headers,
   HOUR_MS,
   logIn,
@@ -14,15 +13,32 @@ import {
   OWN_PAGE,
   openSessionFixture,
   postLogin,
+  type SessionHeaders,
   START_MS,
+  toSessionHeaders,
 } from './session-fixture.ts'
 
 const NONE = '401 SAGA_UNAUTHENTICATED'
 const FOREIGN = '403 SAGA_ORIGIN_REFUSED'
+/** A stream of changes is one of them: a page reads it by a fetch, which sends the header. */
+const READS = ['/v1/live?topics=overview', '/v1/overview', '/v1/session', '/metrics']
 const SECURE_PAGE: Headers = {
   host: 'cs.example',
   origin: 'https://cs.example',
   'sec-fetch-site': 'same-origin',
+}
+
+/** Reads the half of a session that stands in its cookie. */
+function readId({ cookie }: SessionHeaders): string {
+  return cookie.slice('counterstep='.length)
+}
+
+function interchange(own: SessionHeaders): Headers {
+  return { ...own, ...toSessionHeaders(`counterstep=${own['counterstep-console']}`, readId(own)) }
+}
+
+function sayTwice({ 'counterstep-console': secret }: SessionHeaders): string {
+  return `${secret}, ${secret}`
 }
 
 describe('S30: a login', () => {
@@ -38,7 +54,9 @@ describe('S30: a login', () => {
       person: 'Kim Ø',
       scopes: ['read', 'operate'],
       until,
+      secret: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
     })
+    expect(String(answer.headers['set-cookie'])).not.toContain(answer.json().secret)
     expect(answer.headers['set-cookie']).toMatch(
       /^counterstep=[A-Za-z0-9_-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
     )
@@ -52,8 +70,8 @@ describe('S30: a login', () => {
     expect(answer.headers['set-cookie']).toMatch(
       /^__Secure-counterstep=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict; Secure$/,
     )
-    const cookie = await logIn(app, { key: fixture.key }, SECURE_PAGE)
-    expect(await look(app, cookie, { ...SECURE_PAGE, 'counterstep-console': '1' })).toBe('200')
+    const session = await logIn(app, { key: fixture.key }, SECURE_PAGE)
+    expect(await look(app, session, SECURE_PAGE)).toBe('200')
   })
 
   it('The cookie is for the path under which the browser sees the API', async () => {
@@ -148,9 +166,10 @@ describe('S30: what a session authorises', () => {
   it('A session has the scopes of its key and no other', async () => {
     await using fixture = await openSessionFixture()
     const { app } = fixture.openNode()
-    const cookie = await logIn(app, { key: fixture.key })
-    const headers = { ...FROM_CONSOLE, cookie }
-    expect((await app.inject({ url: '/v1/session', headers })).json()).toMatchObject({ via: 'console' })
+    const headers = { ...OWN_PAGE, ...(await logIn(app, { key: fixture.key })) }
+    const shown = (await app.inject({ url: '/v1/session', headers })).json()
+    expect(shown).toMatchObject({ via: 'console' })
+    expect(shown).not.toHaveProperty('secret')
     const stop = await app.inject({ method: 'POST', url: '/v1/transactions/a/stop', headers })
     expect([stop.statusCode, stop.json().code]).toEqual([403, 'SAGA_FORBIDDEN'])
   })
@@ -158,47 +177,74 @@ describe('S30: what a session authorises', () => {
   it('No cache keeps what a session has read', async () => {
     await using fixture = await openSessionFixture()
     const { app } = fixture.openNode()
-    const headers = { ...FROM_CONSOLE, cookie: await logIn(app, { key: fixture.key }) }
+    const headers = { ...OWN_PAGE, ...(await logIn(app, { key: fixture.key })) }
     for (const url of ['/v1/transactions', '/v1/transactions/a', '/v1/overview', '/v1/problems', '/metrics'])
       expect([url, (await app.inject({ url, headers })).headers['cache-control']]).toEqual([url, 'no-store'])
   })
 
-  const REFUSED: readonly (readonly [string, Headers, string])[] = [
-    ['without the header of the console', OWN_PAGE, NONE],
-    ['with another value in it', { ...OWN_PAGE, 'counterstep-console': 'true' }, NONE],
-    ['with the header twice', { ...OWN_PAGE, 'counterstep-console': '1, 1' }, NONE],
-    ['from a page of another origin', { ...FROM_CONSOLE, origin: 'http://evil.example' }, FOREIGN],
-    ['from another port of this host', { ...FROM_CONSOLE, origin: 'http://127.0.0.1:9999' }, FOREIGN],
-    ['from no origin', { ...FROM_CONSOLE, origin: 'null' }, FOREIGN],
-    ['by a fetch across sites', { ...FROM_CONSOLE, 'sec-fetch-site': 'cross-site' }, FOREIGN],
-    ['by a fetch of a sibling host', { ...FROM_CONSOLE, 'sec-fetch-site': 'same-site' }, FOREIGN],
-    ['by an address bar', { ...FROM_CONSOLE, 'sec-fetch-site': 'none' }, FOREIGN],
-    ['beside a bad key', { ...FROM_CONSOLE, authorization: 'Bearer cs_unknown' }, NONE],
-    ['beside another scheme', { ...FROM_CONSOLE, authorization: 'Basic eDp5' }, NONE],
-    ['under a foreign Host', { ...FROM_CONSOLE, host: 'evil.example' }, '421 SAGA_HOST_REFUSED'],
+  /** Each makes a request of what the page of the session would send. */
+  const REFUSED: readonly (readonly [string, (own: SessionHeaders) => Headers, string])[] = [
+    ['without the header of the console', ({ cookie }) => ({ ...OWN_PAGE, cookie }), NONE],
+    ['without the cookie', ({ cookie: _, ...own }) => own, NONE],
+    ['with a constant in the header', (own) => ({ ...own, 'counterstep-console': '1' }), NONE],
+    ['with a secret that is made up', (own) => ({ ...own, 'counterstep-console': 'x'.repeat(43) }), NONE],
+    ['with the value of the cookie in the header', (own) => toSessionHeaders(own.cookie, readId(own)), NONE],
+    ['with both halves interchanged', interchange, NONE],
+    ['with the header twice', (own) => ({ ...own, 'counterstep-console': sayTwice(own) }), NONE],
+    [
+      'with a longer header',
+      (own) => ({ ...own, 'counterstep-console': `${own['counterstep-console']}x` }),
+      NONE,
+    ],
+    ['from a page of another origin', (own) => ({ ...own, origin: 'http://evil.example' }), FOREIGN],
+    ['from another port of this host', (own) => ({ ...own, origin: 'http://127.0.0.1:9999' }), FOREIGN],
+    ['from no origin', (own) => ({ ...own, origin: 'null' }), FOREIGN],
+    ['by a fetch across sites', (own) => ({ ...own, 'sec-fetch-site': 'cross-site' }), FOREIGN],
+    ['by a fetch of a sibling host', (own) => ({ ...own, 'sec-fetch-site': 'same-site' }), FOREIGN],
+    ['by an address bar', (own) => ({ ...own, 'sec-fetch-site': 'none' }), FOREIGN],
+    ['beside a bad key', (own) => ({ ...own, authorization: 'Bearer cs_unknown' }), NONE],
+    ['beside another scheme', (own) => ({ ...own, authorization: 'Basic eDp5' }), NONE],
+    ['under a foreign Host', (own) => ({ ...own, host: 'evil.example' }), '421 SAGA_HOST_REFUSED'],
   ]
-  for (const [what, headers, expected] of REFUSED) {
+  for (const [what, change, expected] of REFUSED) {
     it(`A session is not taken ${what}`, async () => {
       await using fixture = await openSessionFixture()
       const { app } = fixture.openNode()
-      const cookie = await logIn(app, { key: fixture.key })
-      expect(await look(app, cookie, headers)).toBe(expected)
-      expect(await look(app, cookie)).toBe('200')
+      const session = await logIn(app, { key: fixture.key })
+      expect(await look(app, {}, change({ ...OWN_PAGE, ...session }))).toBe(expected)
+      expect(await look(app, session)).toBe('200')
     })
   }
+
+  it('A session is not taken with the secret of another one of the same key', async () => {
+    await using fixture = await openSessionFixture()
+    const { app } = fixture.openNode()
+    const [first, second] = [await logIn(app, { key: fixture.key }), await logIn(app, { key: fixture.key })]
+    for (const [{ cookie }, { 'counterstep-console': secret }] of [
+      [first, second],
+      [second, first],
+    ] as const)
+      expect(await look(app, toSessionHeaders(cookie, secret))).toBe(NONE)
+    expect([await look(app, first), await look(app, second)]).toEqual(['200', '200'])
+  })
 
   it('A session is taken from a browser that tells neither its page nor its site', async () => {
     await using fixture = await openSessionFixture()
     const { app } = fixture.openNode()
-    const cookie = await logIn(app, { key: fixture.key })
-    const headers = { host: '127.0.0.1:8470', 'counterstep-console': '1', 'user-agent': 'Mozilla/5.0' }
-    expect(await look(app, cookie, headers)).toBe('200')
+    const session = await logIn(app, { key: fixture.key })
+    expect(await look(app, session, { host: '127.0.0.1:8470', 'user-agent': 'Mozilla/5.0' })).toBe('200')
   })
 
-  it('Every route that changes something refuses a session without the header of the console', async () => {
+  it('No route takes the cookie of a session alone, whether it reads or changes something', async () => {
     await using fixture = await openSessionFixture(['submit', 'read', 'signal', 'operate', 'admin'])
     const { app } = fixture.openNode()
-    const cookie = await logIn(app, { key: fixture.key })
+    const session = await logIn(app, { key: fixture.key })
+    const { cookie } = session
+    for (const url of ['', '/a', '/a/request'].map((path) => `/v1/transactions${path}`).concat(READS)) {
+      const answer = await app.inject({ url, headers: { ...OWN_PAGE, cookie } })
+      expect([url, answer.statusCode]).toEqual([url, 401])
+    }
+    fixture.clock.nowMs += 1_000
     const posts = ['', '/a/abort', '/a/retry', '/a/stop', '/a/submit', '/a/signals/n', '/a/branches']
     for (const path of posts) {
       const headers = { ...OWN_PAGE, cookie, 'content-type': 'application/json' }
@@ -209,7 +255,7 @@ describe('S30: what a session authorises', () => {
         payload: '{}',
       })
       expect([path, answer.statusCode]).toEqual([path, 401])
-      expect(answer.json().detail).toContain('counterstep-console: 1')
+      expect(answer.json().detail).toContain('the header counterstep-console')
     }
     const logout = await app.inject({
       method: 'DELETE',
@@ -217,15 +263,15 @@ describe('S30: what a session authorises', () => {
       headers: { ...OWN_PAGE, cookie },
     })
     expect(logout.statusCode).toBe(401)
-    expect(await look(app, cookie)).toBe('200')
+    expect(await look(app, session)).toBe('200')
   })
 
   it('Only one cookie of the exact name is taken', async () => {
     await using fixture = await openSessionFixture()
     const { app } = fixture.openNode()
-    const cookie = await logIn(app, { key: fixture.key })
-    const id = cookie.slice('counterstep='.length)
-    const theirs = await logIn(app, { key: fixture.key })
+    const session = await logIn(app, { key: fixture.key })
+    const [{ cookie }, id] = [session, readId(session)]
+    const { cookie: theirs } = await logIn(app, { key: fixture.key })
     const bad = [
       `${cookie}; ${theirs}`,
       `${theirs}; a=b; ${cookie}`,
@@ -246,35 +292,35 @@ describe('S30: what a session authorises', () => {
     for (const each of bad) {
       // Each is refused in a second of its own, since the rate of an address is bounded.
       fixture.clock.nowMs += 1_000
-      expect([each, await look(app, each)]).toEqual([each, NONE])
+      expect([each, await look(app, { ...session, cookie: each })]).toEqual([each, NONE])
     }
     for (const each of [`a=b; ${cookie}; c=d`, `a=counterstep=x;${cookie}`])
-      expect([each, await look(app, each)]).toEqual([each, '200'])
+      expect([each, await look(app, { ...session, cookie: each })]).toEqual([each, '200'])
   })
 
   it('A session means nothing to a gate with other keys, or without sessions', async () => {
     await using fixture = await openSessionFixture()
-    const cookie = await logIn(fixture.openNode().app, { key: fixture.key })
+    const session = await logIn(fixture.openNode().app, { key: fixture.key })
     const others = fixture.openNode({ keys: { find: () => undefined } })
-    expect(await look(others.app, cookie)).toBe(NONE)
+    expect(await look(others.app, session)).toBe(NONE)
     const gate = createGate({ keys: { find: () => undefined }, credentials: readBearerKey })
-    expect(await look(buildApp({ engine: createScriptedEngine(), gate }), cookie)).toBe(NONE)
+    expect(await look(buildApp({ engine: createScriptedEngine(), gate }), session)).toBe(NONE)
   })
 
   it('S17: The rate and the quota of a key count for its sessions', async () => {
     await using fixture = await openSessionFixture(['submit', 'read'])
     const limited = fixture.openNode({ keyRate: new KeyRate(3) })
-    const cookie = await logIn(limited.app, { key: fixture.key })
-    expect(await look(limited.app, cookie)).toBe('200')
-    expect(await look(limited.app, '', { authorization: `Bearer ${fixture.key}` })).toBe('200')
-    expect(await look(limited.app, cookie)).toBe('429 SAGA_RATE_LIMITED')
+    const session = await logIn(limited.app, { key: fixture.key })
+    expect(await look(limited.app, session)).toBe('200')
+    expect(await look(limited.app, { authorization: `Bearer ${fixture.key}` })).toBe('200')
+    expect(await look(limited.app, session)).toBe('429 SAGA_RATE_LIMITED')
     fixture.clock.nowMs += 5_000
     const { app } = fixture.openNode({ keyQuota: new KeyQuota({ submitsMax: 1 }) })
     const submit = () =>
       app.inject({
         method: 'POST',
         url: '/v1/transactions',
-        headers: { ...FROM_CONSOLE, cookie, 'content-type': 'application/json' },
+        headers: { ...OWN_PAGE, ...session, 'content-type': 'application/json' },
         payload: '{}',
       })
     expect((await submit()).statusCode).toBe(202)
@@ -284,12 +330,12 @@ describe('S30: what a session authorises', () => {
   it('Readiness shows the store to a session with the scope read', async () => {
     await using fixture = await openSessionFixture(['read'])
     const { app } = fixture.openNode()
-    const cookie = await logIn(app, { key: fixture.key })
+    const session = await logIn(app, { key: fixture.key })
     const ask = async (headers: Headers) =>
-      (await app.inject({ url: '/health/ready', headers: { ...headers, cookie } })).json()
-    expect(await ask(FROM_CONSOLE)).toHaveProperty('store')
-    expect(await ask(OWN_PAGE)).not.toHaveProperty('store')
-    expect(await ask({ ...FROM_CONSOLE, origin: 'http://evil.example' })).not.toHaveProperty('store')
+      (await app.inject({ url: '/health/ready', headers: { ...OWN_PAGE, ...headers } })).json()
+    expect(await ask(session)).toHaveProperty('store')
+    expect(await ask({ cookie: session.cookie })).not.toHaveProperty('store')
+    expect(await ask({ ...session, origin: 'http://evil.example' })).not.toHaveProperty('store')
   })
 })
 
@@ -297,16 +343,17 @@ describe('S28: what is kept of a login', () => {
   it('Neither a key nor a session is in the store, the log or an answer, and the log tells who came and went', async () => {
     await using fixture = await openSessionFixture()
     const { app, log } = fixture.openNode()
-    const cookie = await logIn(app, { key: fixture.key, person: 'kim' })
-    const id = cookie.slice('counterstep='.length)
-    await look(app, cookie)
-    await look(app, `${cookie}; ${cookie}`)
-    const headers = { ...FROM_CONSOLE, cookie }
+    const session = await logIn(app, { key: fixture.key, person: 'kim' })
+    const { cookie, 'counterstep-console': secret } = session
+    await look(app, session)
+    await look(app, { ...session, cookie: `${cookie}; ${cookie}` })
+    const whileOpen = JSON.stringify(await fixture.store.readDocuments('sessions'))
+    const headers = { ...OWN_PAGE, ...session }
     await app.inject({ method: 'DELETE', url: '/v1/session', headers })
-    await look(app, cookie)
+    await look(app, session)
     const written = log.join('')
-    const stored = JSON.stringify(await fixture.store.readDocuments('sessions'))
-    for (const secret of [fixture.key, id]) expect(written + stored).not.toContain(secret)
+    expect(whileOpen).toContain(fixture.keyId)
+    for (const each of [fixture.key, readId(session), secret]) expect(written + whileOpen).not.toContain(each)
     const lines = log.map((line) => JSON.parse(line)).filter(({ msg }) => /^log(in|out)$/.test(msg))
     expect(lines).toMatchObject([
       { msg: 'login', key: fixture.keyId, keyName: 'ops', person: 'kim' },
@@ -314,13 +361,14 @@ describe('S28: what is kept of a login', () => {
     ])
   })
 
-  it('The store has a session under the hash of its id', async () => {
+  it('The store has a session under the hash of both its halves', async () => {
     await using fixture = await openSessionFixture()
     const { app } = fixture.openNode()
-    const id = (await logIn(app, { key: fixture.key })).slice('counterstep='.length)
+    const session = await logIn(app, { key: fixture.key })
+    const halves = `${readId(session)}.${session['counterstep-console']}`
     const [document] = await fixture.store.readDocuments('sessions')
-    expect(document?.key).toBe(createHash('sha256').update(id).digest('hex'))
+    expect(document?.key).toBe(createHash('sha256').update(halves).digest('hex'))
     // The hash itself opens nothing.
-    expect(await look(app, `counterstep=${document?.key}`)).toBe(NONE)
+    expect(await look(app, { ...session, cookie: `counterstep=${document?.key}` })).toBe(NONE)
   })
 })

@@ -1,14 +1,16 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import {
-  FROM_CONSOLE,
   HOUR_MS,
   logIn,
   look,
   MINUTE_MS,
+  OWN_PAGE,
   openSessionFixture,
   postLogin,
   type SessionFixture,
+  type SessionHeaders,
+  toSessionHeaders,
 } from './session-fixture.ts'
 
 const ENDED = '401 SAGA_UNAUTHENTICATED'
@@ -34,17 +36,17 @@ describe('S30: the life of a session', () => {
   it('A session is good on every node, also on one that opens after the login', async () => {
     await using fixture = await openSessionFixture()
     const [one, two] = [fixture.openNode(), fixture.openNode()]
-    const cookie = await logIn(one.app, { key: fixture.key, person: 'kim' })
-    expect(await look(one.app, cookie)).toBe('200')
-    expect(await look(two.app, cookie)).toBe('200')
-    expect(await look(fixture.openNode().app, cookie)).toBe('200')
+    const session = await logIn(one.app, { key: fixture.key, person: 'kim' })
+    expect(await look(one.app, session)).toBe('200')
+    expect(await look(two.app, session)).toBe('200')
+    expect(await look(fixture.openNode().app, session)).toBe('200')
   })
 
   it('A session ends after twelve hours, however much it is used', async () => {
     await using fixture = await openSessionFixture()
     const { app } = fixture.openNode()
-    const cookie = await logIn(app, { key: fixture.key })
-    const use = () => look(app, cookie)
+    const session = await logIn(app, { key: fixture.key })
+    const use = () => look(app, session)
     expect(await useFor(fixture, 12 * HOUR_MS - 1, use)).toBe('200')
     fixture.clock.nowMs += 1
     expect(await use()).toBe(ENDED)
@@ -53,20 +55,20 @@ describe('S30: the life of a session', () => {
   it('A session ends after an hour without use, and not a millisecond sooner', async () => {
     await using fixture = await openSessionFixture()
     const { app } = fixture.openNode()
-    const cookie = await logIn(app, { key: fixture.key })
+    const session = await logIn(app, { key: fixture.key })
     fixture.clock.nowMs += HOUR_MS - 1
-    expect(await look(app, cookie)).toBe('200')
+    expect(await look(app, session)).toBe('200')
     await letWritesEnd()
     fixture.clock.nowMs += HOUR_MS
-    expect(await look(app, cookie)).toBe(ENDED)
+    expect(await look(app, session)).toBe(ENDED)
   })
 
   it('A page that is left open lets its session end as idle, however often it asks by itself', async () => {
     await using fixture = await openSessionFixture()
     const { app } = fixture.openNode()
-    const cookie = await logIn(app, { key: fixture.key })
+    const session = await logIn(app, { key: fixture.key })
     const askUnattended = async () => {
-      const headers = { ...FROM_CONSOLE, cookie, 'counterstep-unattended': '1' }
+      const headers = { ...OWN_PAGE, ...session, 'counterstep-unattended': '1' }
       return String((await app.inject({ url: '/v1/transactions', headers })).statusCode)
     }
     const lastUseAt = fixture.clock.nowMs
@@ -77,31 +79,31 @@ describe('S30: the life of a session', () => {
     }
     fixture.clock.nowMs = lastUseAt + HOUR_MS
     expect(await askUnattended()).toBe('401')
-    expect(await look(app, cookie)).toBe(ENDED)
+    expect(await look(app, session)).toBe(ENDED)
   })
 
   it('A session that is used on one node does not become idle on another', async () => {
     await using fixture = await openSessionFixture()
     const [one, two] = [fixture.openNode(), fixture.openNode()]
-    const cookie = await logIn(one.app, { key: fixture.key })
-    await useFor(fixture, 3 * HOUR_MS, () => look(one.app, cookie))
-    expect(await look(two.app, cookie)).toBe('200')
+    const session = await logIn(one.app, { key: fixture.key })
+    await useFor(fixture, 3 * HOUR_MS, () => look(one.app, session))
+    expect(await look(two.app, session)).toBe('200')
   })
 
   it('A logout ends the session on this node at once, and on another one within a second', async () => {
     await using fixture = await openSessionFixture()
     const [one, two] = [fixture.openNode(), fixture.openNode()]
-    const cookie = await logIn(one.app, { key: fixture.key })
-    expect(await look(two.app, cookie)).toBe('200')
-    const headers = { cookie, host: '127.0.0.1:8470', 'counterstep-console': '1' }
+    const session = await logIn(one.app, { key: fixture.key })
+    expect(await look(two.app, session)).toBe('200')
+    const headers = { ...session, host: '127.0.0.1:8470' }
     const answer = await one.app.inject({ method: 'DELETE', url: '/v1/session', headers })
     expect(answer.statusCode).toBe(200)
     expect(answer.headers['set-cookie']).toMatch(
       /^counterstep=; Path=\/; Max-Age=0; HttpOnly; SameSite=Strict$/,
     )
-    expect(await look(one.app, cookie)).toBe(ENDED)
+    expect(await look(one.app, session)).toBe(ENDED)
     fixture.clock.nowMs += 1_000
-    expect(await look(two.app, cookie)).toBe(ENDED)
+    expect(await look(two.app, session)).toBe(ENDED)
     expect(await fixture.store.readDocuments('sessions')).toEqual([])
   })
 
@@ -122,11 +124,11 @@ describe('S30: the life of a session', () => {
     const { key } = await fixture.makeKey('short', ['read'], expiresAt)
     const login = await postLogin(app, { key })
     expect(login.json()).toMatchObject({ via: 'console', scopes: ['read'], until: expiresAt })
-    const cookie = await logIn(app, { key })
+    const session = await logIn(app, { key })
     fixture.clock.nowMs = expiresAt - 1
-    expect(await look(app, cookie)).toBe('200')
+    expect(await look(app, session)).toBe('200')
     fixture.clock.nowMs = expiresAt
-    expect(await look(app, cookie)).toBe(ENDED)
+    expect(await look(app, session)).toBe(ENDED)
   })
 })
 
@@ -136,18 +138,18 @@ describe('S41: the number of sessions', () => {
     const { app, sessions } = fixture.openNode()
     const { key } = await fixture.makeKey('other', ['read'])
     const spared = await logIn(app, { key })
-    const cookies: string[] = []
+    const others: SessionHeaders[] = []
     for (let count = 0; count < 100; count += 1) {
       fixture.clock.nowMs += 1
-      const { id } = await sessions.open(fixture.keyId, undefined, { isSecure: false, path: '/' })
-      cookies.push(`counterstep=${id}`)
+      const { halves } = await sessions.open(fixture.keyId, undefined, { isSecure: false, path: '/' })
+      others.push(toSessionHeaders(`counterstep=${halves.cookie}`, halves.header))
     }
-    const [first = '', second = ''] = cookies
+    const [first = {}, second = {}] = others
     fixture.clock.nowMs += 1
     expect(await look(app, first)).toBe('200')
     const latest = await logIn(app, { key: fixture.key })
     expect(await look(app, second)).toBe(ENDED)
-    for (const cookie of [first, latest, spared]) expect(await look(app, cookie)).toBe('200')
+    for (const each of [first, latest, spared]) expect(await look(app, each)).toBe('200')
   })
 
   it('Logins of one key that come at once find no more room than one after the other', async () => {
@@ -208,8 +210,10 @@ describe('S41: the number of sessions', () => {
     await using fixture = await openSessionFixture()
     const { app } = fixture.openNode()
     const readsBefore = fixture.store.reads
-    const made = Array.from({ length: 30 }, (_, i) => `counterstep=${String(i).padStart(43, 'x')}`)
-    await Promise.all(made.map((cookie) => look(app, cookie)))
+    const made = Array.from({ length: 30 }, (_, i) =>
+      toSessionHeaders(`counterstep=${String(i).padStart(43, 'x')}`, 'x'.repeat(43)),
+    )
+    await Promise.all(made.map((each) => look(app, each)))
     expect(fixture.store.reads - readsBefore).toBeLessThanOrEqual(2)
   })
 })
@@ -218,55 +222,55 @@ describe('a session while the store is away', () => {
   it('A session that a node has checked stays good while the store is away', async () => {
     await using fixture = await openSessionFixture()
     const [one, two] = [fixture.openNode(), fixture.openNode()]
-    const cookie = await logIn(one.app, { key: fixture.key })
-    expect(await look(two.app, cookie)).toBe('200')
+    const session = await logIn(one.app, { key: fixture.key })
+    expect(await look(two.app, session)).toBe('200')
     fixture.store.isAway = true
     fixture.clock.nowMs += 20 * MINUTE_MS
-    expect([await look(one.app, cookie), await look(two.app, cookie)]).toEqual(['200', '200'])
+    expect([await look(one.app, session), await look(two.app, session)]).toEqual(['200', '200'])
     fixture.clock.nowMs += HOUR_MS
-    expect(await look(two.app, cookie)).toBe(ENDED)
+    expect(await look(two.app, session)).toBe(ENDED)
   })
 
   it('A store that does not answer keeps a session that is known waiting for less than a second', async () => {
     await using fixture = await openSessionFixture()
     const { app } = fixture.openNode()
-    const cookie = await logIn(app, { key: fixture.key })
-    expect(await look(app, cookie)).toBe('200')
+    const session = await logIn(app, { key: fixture.key })
+    expect(await look(app, session)).toBe('200')
     fixture.store.readDocuments = () => new Promise(() => undefined)
     fixture.clock.nowMs += MINUTE_MS
     const startedAt = performance.now()
-    expect(await look(app, cookie)).toBe('200')
-    expect(await look(app, cookie)).toBe('200')
+    expect(await look(app, session)).toBe('200')
+    expect(await look(app, session)).toBe('200')
     expect(performance.now() - startedAt).toBeLessThan(1_000)
   })
 
   it('A session that the node does not know is answered as unavailable, and not as ended', async () => {
     await using fixture = await openSessionFixture()
-    const cookie = await logIn(fixture.openNode().app, { key: fixture.key })
+    const session = await logIn(fixture.openNode().app, { key: fixture.key })
     const { app } = fixture.openNode()
     fixture.store.isAway = true
-    expect(await look(app, cookie)).toBe('503 SAGA_STORE_UNAVAILABLE')
+    expect(await look(app, session)).toBe('503 SAGA_STORE_UNAVAILABLE')
     fixture.store.isAway = false
     fixture.clock.nowMs += 1_000
-    expect(await look(app, cookie)).toBe('200')
+    expect(await look(app, session)).toBe('200')
   })
 
   it('A logout while the store is away ends the session here at once, and elsewhere when the store is back', async () => {
     await using fixture = await openSessionFixture()
     const [one, two] = [fixture.openNode(), fixture.openNode()]
-    const cookie = await logIn(one.app, { key: fixture.key })
+    const session = await logIn(one.app, { key: fixture.key })
     const stays = await logIn(one.app, { key: fixture.key })
-    expect(await look(two.app, cookie)).toBe('200')
+    expect(await look(two.app, session)).toBe('200')
     fixture.store.isAway = true
-    const headers = { cookie, host: '127.0.0.1:8470', 'counterstep-console': '1' }
+    const headers = { ...session, host: '127.0.0.1:8470' }
     const answer = await one.app.inject({ method: 'DELETE', url: '/v1/session', headers })
     expect(answer.statusCode).toBe(503)
-    expect(await look(one.app, cookie)).toBe(ENDED)
+    expect(await look(one.app, session)).toBe(ENDED)
     fixture.store.isAway = false
     fixture.clock.nowMs += 1_000
     expect(await look(one.app, stays)).toBe('200')
     await letWritesEnd()
     fixture.clock.nowMs += 1_000
-    expect(await look(two.app, cookie)).toBe(ENDED)
+    expect(await look(two.app, session)).toBe(ENDED)
   })
 })

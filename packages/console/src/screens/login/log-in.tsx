@@ -5,7 +5,7 @@ import { ProblemText } from '../../parts/notice.tsx'
 import { Logo } from '../../shell/logo.tsx'
 import '../../style/login.css'
 
-/** The key goes to the server once. The browser then has a cookie that no script can read. */
+/** The key goes to the server once. The browser then has a cookie that no script can read, and this page a secret that no other port sees. */
 export function LogIn() {
   const client = useQueryClient()
   const [key, setKey] = useState('')

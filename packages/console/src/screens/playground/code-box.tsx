@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { API_URL } from '../../api/client.ts'
+import { API_URL } from '../../api/api-url.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { toCurl } from '../../parts/to-curl.ts'
 import type { Draft } from './draft.ts'
