@@ -80,8 +80,9 @@ function Person() {
   if (session == null || session.isOpen) return null
   const leave = async () => {
     await logOut()
-    client.clear()
+    // The screens hear of it only from the entry that they look at, so that one stays and all others go.
     client.setQueryData(sessionKey, null)
+    client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] })
   }
   return (
     <span className="person">
