@@ -76,8 +76,9 @@ describeInBrowser('every screen, on a real server', (browser) => {
     await key.press('Enter')
     await page.getByText('There is no transaction yet').waitFor()
     expect(await page.evaluate('document.cookie')).toBe('')
-    expect(await page.evaluate('JSON.stringify({ ...localStorage, ...sessionStorage })')).not.toContain('cs_')
     const [cookie] = await page.context().cookies()
+    const stored = await page.evaluate('JSON.stringify({ ...localStorage, ...sessionStorage })')
+    for (const secret of [keyed.key, cookie?.value]) expect(stored).not.toContain(secret ?? 'no secret')
     expect(cookie).toMatchObject({ name: 'counterstep', httpOnly: true, sameSite: 'Strict', path: '/' })
     // The key stands in no address and no output of the server.
     expect(page.url() + keyed.process.output).not.toContain(keyed.key ?? 'no key')

@@ -9,19 +9,27 @@ export interface PrefixProxy extends AsyncDisposable {
 
 /** Puts a prefix before a server, as a reverse proxy does: it takes the prefix away and passes everything else on. */
 export async function startPrefixProxy(serverUrl: string, prefix: string): Promise<PrefixProxy> {
-  const target = new URL(serverUrl)
+  const proxy = await startProxy({ [prefix]: serverUrl })
+  return { ...proxy, url: `${proxy.url}${prefix.slice(1)}/` }
+}
+
+/** Puts several servers behind one origin, each under the prefix that is its name. */
+export async function startProxy(serverUrls: Readonly<Record<string, string>>): Promise<PrefixProxy> {
   const proxy = createServer((asked, answer) => {
-    if (asked.url?.startsWith(`${prefix}/`) !== true) {
+    const { url = '' } = asked
+    const found = Object.entries(serverUrls).find(([prefix]) => url.startsWith(`${prefix}/`))
+    if (found === undefined) {
       answer.writeHead(404).end('nothing of ours')
       return
     }
-    pass(asked, answer, target, asked.url.slice(prefix.length))
+    const [prefix, serverUrl] = found
+    pass(asked, answer, new URL(serverUrl), url.slice(prefix.length))
   })
   proxy.listen(0, '127.0.0.1')
   await once(proxy, 'listening')
   const { port } = proxy.address() as AddressInfo
   return {
-    url: `http://127.0.0.1:${port}${prefix}/`,
+    url: `http://127.0.0.1:${port}/`,
     async [Symbol.asyncDispose]() {
       proxy.closeAllConnections()
       proxy.close()
