@@ -39,6 +39,9 @@ export class Sessions {
     const now = performance.now()
     const held: Held = { startedAt: now, idleSince: now, endingSince: undefined, isAnswering: true, calls: 0 }
     this.#held.set(session, held)
+    endAfterReads(session)
+    // Node calls this when its client says that it begins no more calls.
+    session.close = () => this.#end(session, held)
     // An error closes the session, and that is all that counts.
     session.on('error', () => undefined)
     session.once('close', () => this.#held.delete(session))
@@ -47,7 +50,9 @@ export class Sessions {
       held.idleSince = undefined
       stream.once('close', () => {
         held.calls--
-        if (held.calls === 0) held.idleSince = performance.now()
+        if (held.calls > 0) return
+        held.idleSince = performance.now()
+        if (held.endingSince !== undefined) session.destroy()
       })
     })
   }
@@ -82,9 +87,23 @@ export class Sessions {
     })
   }
 
-  /** Tells a client to begin no more calls here. Those that come all the same are not served, and clients of gRPC make them elsewhere. */
+  /**
+   * Tells a client to begin no more calls here, and ends the connection with its last call. Node's own `close` is not used: while it waits for calls, a
+   * new one has no stream, as above.
+   */
   #end(session: ServerHttp2Session, held: Held): void {
-    held.endingSince ??= performance.now()
-    session.close()
+    if (held.endingSince !== undefined || session.destroyed) return
+    held.endingSince = performance.now()
+    session.goaway()
+    if (held.calls === 0) session.destroy()
   }
+}
+
+/**
+ * Lets a session end only after the read that is under way. Node ends it within the read in which its client has asked for that. In Node 22 a call
+ * that comes behind it in the same read has no stream then, and its first byte ends the process.
+ */
+function endAfterReads(session: ServerHttp2Session): void {
+  const destroy = session.destroy.bind(session)
+  session.destroy = (...reason) => void setImmediate(() => destroy(...reason))
 }

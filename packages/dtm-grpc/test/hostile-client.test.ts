@@ -20,9 +20,11 @@ const PREFACE = Buffer.concat([
 const HEALTH_PATH = '/grpc.health.v1.Health/Check'
 const WATCH_PATH = '/grpc.health.v1.Health/Watch'
 const REFLECTION_PATH = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo'
+const DATA = 0
 const HEADERS = 1
 const RST_STREAM = 3
 const PING = 6
+const GOAWAY = 7
 const CONTINUATION = 9
 
 function frame(type: number, flags: number, stream: number, payload: Buffer): Buffer {
@@ -209,6 +211,20 @@ describe('a hostile client', () => {
       Buffer.concat([PREFACE, ...Array.from({ length: 10_000 }, () => frame(PING, 0, 0, Buffer.alloc(8)))]),
     ],
     ['calls that are reset at once', Buffer.concat([PREFACE, ...listResetCalls(20_000, HEAD)])],
+    ...[0, 2].map(
+      (code) =>
+        [
+          `the end ${code} of its calls and calls behind it`,
+          Buffer.concat([
+            PREFACE,
+            frame(GOAWAY, 0, 0, Buffer.from([0, 0, 0, 0, 0, 0, 0, code])),
+            ...[1, 3].flatMap((stream) => [
+              frame(HEADERS, 4, stream, toHead(HEALTH_PATH)),
+              frame(DATA, 1, stream, Buffer.alloc(5)),
+            ]),
+          ]),
+        ] as const,
+    ),
     [
       'calls of no service that are reset at once',
       Buffer.concat([PREFACE, ...listResetCalls(60, toHead('/no.such.Service/Call'))]),
