@@ -13,6 +13,11 @@ export interface Pace {
   readonly onClosed: () => void
   /** Hears of bytes before they are passed on. Returns false if they must not be, since the connection has ended. */
   readonly mayRead?: (bytes: number) => boolean
+  /**
+   * The connection ends for both sides when the other one has ended it, as in HTTP/2. Node would shut down its own side, and then go on to write, which
+   * ends the process.
+   */
+  readonly endsWhole?: boolean
 }
 
 /**
@@ -34,7 +39,8 @@ export class PacedSocket extends Duplex {
     socket.on('readable', () => this.#onReadable())
     socket.once('end', () => {
       this.#hasEnded = true
-      this.push(null)
+      if (pace.endsWhole === true) this.#destroyWhenRead()
+      else this.push(null)
     })
     // The socket closes itself when it has ended, while what it has brought may still wait here.
     socket.on('error', (error) => {
@@ -61,7 +67,10 @@ export class PacedSocket extends Duplex {
   override _read(): void {
     this.#isWanted = true
     // A read that is asked for within another would be a part of it, and so on to the end.
-    process.nextTick(() => this.#waitForTurn())
+    process.nextTick(() => {
+      this.#waitForTurn()
+      if (this.#hasEnded && this.#pace.endsWhole === true) this.#destroyWhenRead()
+    })
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
@@ -82,6 +91,10 @@ export class PacedSocket extends Duplex {
     done(error)
   }
 
+  #destroyWhenRead(): void {
+    if (this.readableLength === 0) this.destroy()
+  }
+
   #onReadable(): void {
     // A socket tells of its end only where it is read when it is empty.
     if (this.#socket.readableLength === 0) this.#socket.read(0)
@@ -94,17 +107,23 @@ export class PacedSocket extends Duplex {
 }
 
 /** Lets a connection to a service be read when there is time for what the service sends. */
-export function paceReading(socket: Duplex, reads: OriginReads): PacedSocket {
+function paceReading(socket: Duplex, reads: OriginReads, endsWhole: boolean): PacedSocket {
   const paced: PacedSocket = new PacedSocket(socket, {
     onWaiting: () => reads.runInTicks(paced, () => paced.readSome()),
     onClosed: () => reads.forget(paced),
+    endsWhole,
   })
   return paced
 }
 
+/** Does so for a connection that begins with HTTP/2. */
+export function paceHttp2(socket: Duplex, reads: OriginReads): PacedSocket {
+  return paceReading(socket, reads, true)
+}
+
 /** Does the same for a connection on which TLS begins, which ends if its handshake is too long. Set `bytesLeft` anew once it is done. */
 export function paceHandshake(socket: Duplex, reads: OriginReads): PacedSocket {
-  const paced = paceReading(socket, reads)
+  const paced = paceReading(socket, reads, false)
   paced.bytesLeft = HANDSHAKE_BYTES_MAX
   return paced
 }

@@ -81,6 +81,7 @@ export class Connections {
       onWaiting: () => this.#turns.add(reader),
       onClosed: () => this.#turns.delete(reader),
       mayRead: (bytes) => this.#strangers.countBytes(socket, bytes),
+      endsWhole: true,
     })
     return paced
   }

@@ -303,6 +303,27 @@ describe('a hostile client', () => {
     })
   }
 
+  it('Clients without a key that begin more calls than they may, and end their connections, do not stop the server', async () => {
+    await using fixture = await openGrpcFixture()
+    const toCall = (stream: number) =>
+      Buffer.concat([frame(HEADERS, 4, stream, toHead(HEALTH_PATH)), frame(DATA, 1, stream, Buffer.alloc(5))])
+    const attack = async () => {
+      for (let n = 0; n < 20; n++) {
+        const socket = await openSocket(fixture)
+        socket.write(PREFACE)
+        for (let k = 0; k < 2 * CALLS_PER_SECOND_MAX && !socket.destroyed; k++) {
+          socket.write(toCall(1 + 2 * k))
+          // The server reads and answers between some of them.
+          if (k % 3 === n % 3) await new Promise((resolve) => setTimeout(resolve, k % 5))
+        }
+        socket.end()
+      }
+    }
+    await Promise.all(Array.from({ length: 16 }, attack))
+    await expect.poll(() => fixture.bounds.held.connections, { timeout: 20_000 }).toBe(0)
+    await expectServes(fixture)
+  })
+
   it('Huge metadata is refused', async () => {
     await using fixture = await openGrpcFixture()
     const session = openSession(fixture)

@@ -4,7 +4,7 @@ import { connect as connectTls } from 'node:tls'
 import type { OriginTls } from '../caller-options.ts'
 import { DeniedAddressError, type MayReach } from '../guarded-connector.ts'
 import { OUTGOING_CIPHERS } from '../outgoing-tls.ts'
-import { paceHandshake, paceReading } from '../paced-socket.ts'
+import { paceHandshake, paceHttp2 } from '../paced-socket.ts'
 import type { OriginReads } from '../reading-time.ts'
 import { removeBrackets } from '../targets/host.ts'
 
@@ -55,7 +55,7 @@ export function connectChecked(
     if (remoteAddress === undefined || !mayReach(host, remoteAddress)) {
       socket.destroy(new DeniedAddressError())
     } else if (tls === undefined) {
-      succeed(paceReading(socket, reads))
+      succeed(paceHttp2(socket, reads))
     } else {
       const servername = isIP(host) === 0 ? { servername: host } : {}
       const paced = paceHandshake(socket, reads)
