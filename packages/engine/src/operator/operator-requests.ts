@@ -143,11 +143,8 @@ export class OperatorRequests {
 
   async showRequest(gid: Gid, caller?: string): Promise<TransactionRequestView | undefined> {
     const { looks, settings } = this.#parts.assembly
-    return await looks.take(
-      () => looks.readRow(gid),
-      (row) => (row === undefined ? undefined : viewRequests(decodeTransaction(row), settings.timeoutMsMax)),
-      caller,
-    )
+    const row = await looks.readRowInTurn(gid, caller)
+    return row === undefined ? undefined : viewRequests(decodeTransaction(row), settings.timeoutMsMax)
   }
 
   /** A node that runs the transaction knows what it has sent, and reads no row. */

@@ -10,26 +10,19 @@ import {
 import type { OpRequestView, TransactionRequestView } from '@counterstep/protocol'
 import { buildBranchCall } from '../branch-call.ts'
 
-/** All requests together are filled with values up to so many characters. Each could take the same large answer of another branch. */
-const FILLED_CHARACTERS_MAX = 256 * 1024
-
-/**
- * Shows the requests as the branches are called with them. Beyond a bound they are shown without the values that they take from other branches.
- * They may hold secrets.
- */
+/** Shows the requests as the branches are called with them. They may hold secrets. */
 export function viewRequests(transaction: Transaction, timeoutMsMax: number): TransactionRequestView {
   const calls = listCalls(transaction).filter((call) => (findCallUrl(transaction, call) ?? '') !== '')
-  let characters = 0
-  const ops = calls.map((call) => {
-    const isFilled = characters < FILLED_CHARACTERS_MAX && canBeBuilt(transaction, call)
-    const view = viewRequest(isFilled ? transaction : withoutValues(transaction), call, timeoutMsMax)
-    characters += view.body.length + view.url.length
-    return view
-  })
-  return { gid: transaction.gid, kind: transaction.kind, submit: toSubmitRequest(transaction), ops }
+  return {
+    gid: transaction.gid,
+    kind: transaction.kind,
+    submit: toSubmitRequest(transaction),
+    ops: calls.map((call) => viewRequest(transaction, call, timeoutMsMax)),
+  }
 }
 
-function viewRequest(known: Transaction, call: CallKey, timeoutMsMax: number): OpRequestView {
+function viewRequest(transaction: Transaction, call: CallKey, timeoutMsMax: number): OpRequestView {
+  const known = canBeBuilt(transaction, call) ? transaction : withoutValues(transaction)
   const built = buildBranchCall({ transaction: known }, call, 1, timeoutMsMax)
   const { branchId, op, method, url, body, contentType, headers, timeoutMs } = built
   return {
@@ -41,7 +34,7 @@ function viewRequest(known: Transaction, call: CallKey, timeoutMsMax: number): O
     contentType,
     headers: { ...headers },
     timeoutMs,
-    ...(findEdit(known, call) === undefined ? {} : { edited: true }),
+    ...(findEdit(transaction, call) === undefined ? {} : { edited: true }),
   }
 }
 

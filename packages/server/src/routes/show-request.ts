@@ -14,8 +14,7 @@ export const showRequestOperation: Operation = {
   tag: 'transactions',
   access: ['payloads'],
   summary: 'Read the requests of a transaction',
-  description:
-    'They may hold secrets, so each reading is logged with the key that asked for it. Requests beyond 256 KiB are shown without the values that they take from other branches.',
+  description: 'They may hold secrets, so each reading is logged with the key that asked for it.',
   parameters: [gidParameter],
   answers: {
     200: {
