@@ -22,7 +22,6 @@ import type {
   SignalView,
   SkipRequest,
   SubmitView,
-  TransactionRequestView,
   TransactionSummary,
   TransactionView,
 } from '@counterstep/protocol'
@@ -192,8 +191,11 @@ export interface EngineApi {
   edit(gid: Gid, branchId: string, op: Op, body: unknown, given: Given): Promise<TransactionView>
   /** Says what would follow from a command, and changes nothing. */
   preview(gid: Gid, request: PreviewRequest, caller?: string): Promise<PlanView>
-  /** Shows the requests of a transaction, which may hold secrets. Returns undefined if there is no such gid. */
-  showRequest(gid: Gid, caller?: string): Promise<TransactionRequestView | undefined>
+  /**
+   * Shows the requests of a transaction, which may hold secrets, as the JSON of a `TransactionRequestView`. Returns undefined
+   * if there is no such gid. It throws SAGA_TOO_MANY_READS.
+   */
+  showRequest(gid: Gid, caller?: string): Promise<string | undefined>
   /**
    * Waits until a caller may be sent a text of so many characters that the host has ready. So a caller that asks for it
    * again and again does not hold up the others. It throws SAGA_TOO_MANY_READS.

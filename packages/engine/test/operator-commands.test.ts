@@ -189,9 +189,9 @@ describe('an edit', () => {
     expect(seen[0]).toBe('01 action http://new.test/pay {"amount":2} {"x-a":"b"} 700')
     const { definition, digest } = await fixture.row('a')
     expect([definition, digest]).toEqual([before.definition, before.digest])
-    const request = await node.engine.showRequest(GID)
-    expect(request?.ops[0]).toMatchObject({ url: 'http://new.test/pay', body: '{"amount":2}', edited: true })
-    expect(request?.submit).toMatchObject({ branches: [{ id: '01', payload: { amount: 1 } }, { id: '02' }] })
+    const request = JSON.parse((await node.engine.showRequest(GID)) ?? '')
+    expect(request.ops[0]).toMatchObject({ url: 'http://new.test/pay', body: '{"amount":2}', edited: true })
+    expect(request.submit).toMatchObject({ branches: [{ id: '01', payload: { amount: 1 } }, { id: '02' }] })
   })
 
   it('is checked like a submit, and needs its confirmation', async () => {

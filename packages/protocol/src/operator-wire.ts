@@ -98,6 +98,8 @@ export interface OpRequestView {
   readonly headers: Readonly<Record<string, string>>
   readonly timeoutMs: number
   readonly edited?: true
+  /** The requests before it took all the room: its body and its headers are left out, and the places in its URL are open. */
+  readonly short?: true
 }
 
 /** The transactions that wait for one reason. */

@@ -76,7 +76,7 @@ export function createScriptedEngine(script: Partial<EngineApi> = {}): ScriptedE
     skip: note('skip', script.skip ?? command),
     edit: note('edit', script.edit ?? command),
     preview: note('preview', script.preview ?? (async () => planExample)),
-    showRequest: note('showRequest', script.showRequest ?? (async () => requestExample)),
+    showRequest: note('showRequest', script.showRequest ?? (async () => JSON.stringify(requestExample))),
     get isStopping() {
       return (script.health?.() ?? READY).reason === 'stopping'
     },

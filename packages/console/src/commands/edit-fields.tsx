@@ -41,6 +41,12 @@ function Texts({
   }
   return (
     <div className="edit-fields">
+      {current.short === true ? (
+        <p className="quiet">
+          Its body and its headers are not shown, since the requests of this transaction are too large. What
+          you leave as it is here stays as it is there.
+        </p>
+      ) : null}
       <label>
         URL
         <input

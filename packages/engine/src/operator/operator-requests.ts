@@ -21,7 +21,6 @@ import {
   type PlanView,
   type PreviewRequest,
   type SkipRequest,
-  type TransactionRequestView,
   type TransactionView,
 } from '@counterstep/protocol'
 import { hashText } from '../acceptance.ts'
@@ -30,7 +29,7 @@ import type { Given } from '../engine-api.ts'
 import { describeRefusal, REFUSAL_CODES } from '../refused-command.ts'
 import { toUnknownGidError } from '../transaction-error.ts'
 import { readGiven } from './read-given.ts'
-import { viewRequests } from './view-requests.ts'
+import { writeRequests } from './write-requests.ts'
 
 export interface OperatorParts {
   readonly assembly: Assembly
@@ -141,10 +140,14 @@ export class OperatorRequests {
     )
   }
 
-  async showRequest(gid: Gid, caller?: string): Promise<TransactionRequestView | undefined> {
+  /** To build the requests and to write them keeps the thread busy, so both belong to the look. */
+  async showRequest(gid: Gid, caller?: string): Promise<string | undefined> {
     const { looks, settings } = this.#parts.assembly
-    const row = await looks.readRowInTurn(gid, caller)
-    return row === undefined ? undefined : viewRequests(decodeTransaction(row), settings.timeoutMsMax)
+    return await looks.take(
+      () => looks.readRow(gid),
+      (row) => (row === undefined ? undefined : writeRequests(decodeTransaction(row), settings.timeoutMsMax)),
+      caller,
+    )
   }
 
   /** A node that runs the transaction knows what it has sent, and reads no row. */

@@ -137,6 +137,12 @@ export const opRequestViewSchema = z
     headers: z.record(z.string(), z.string()).readonly(),
     timeoutMs: z.number().int(),
     edited: z.literal(true).exactOptional(),
+    short: z
+      .literal(true)
+      .exactOptional()
+      .describe(
+        'The requests before it took all the room: its body and its headers are left out, and the places in its URL are open.',
+      ),
   })
   .readonly()
 

@@ -14,7 +14,8 @@ export const showRequestOperation: Operation = {
   tag: 'transactions',
   access: ['payloads'],
   summary: 'Read the requests of a transaction',
-  description: 'They may hold secrets, so each reading is logged with the key that asked for it.',
+  description:
+    'They may hold secrets, so each reading is logged with the key that asked for it. Beyond 2 MiB of requests the further ones are short: without their bodies and headers.',
   parameters: [gidParameter],
   answers: {
     200: {
@@ -38,11 +39,11 @@ export function buildShowRequestRoute(engine: EngineApi, logger: Logger, handler
     const options = { config, handlerTimeout: handlerTimeoutMs }
     app.get('/v1/transactions/:gid/request', options, async function showRequest(request, reply) {
       const gid = readGid(request)
-      const view = await engine.showRequest(gid, readCaller(request.raw))
-      if (view === undefined) throw toUnknownGidError(gid)
+      const json = await engine.showRequest(gid, readCaller(request.raw))
+      if (json === undefined) throw toUnknownGidError(gid)
       const { key, person, via } = readActor(request.raw)
       logger.info({ gid, via, key: key?.id, keyName: key?.name, person }, 'request-shown')
-      return reply.header('content-type', JSON_TYPE).send(JSON.stringify(view))
+      return reply.header('content-type', JSON_TYPE).send(json)
     })
   }
 }

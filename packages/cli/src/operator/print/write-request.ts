@@ -16,10 +16,11 @@ function writeOp({
   timeoutMs,
   body,
   edited,
+  short,
 }: OpRequestView): readonly string[] {
   const name = cleanLine(`${branchId}.${op}`)
   return [
-    `${name}${edited === true ? ' ✎ edited' : ''}`,
+    `${name}${edited === true ? ' ✎ edited' : ''}${short === true ? ' (in short: no room for its body and its headers)' : ''}`,
     `  ${cleanLine(`${method} ${url}`)}  (time-out ${cleanLine(String(timeoutMs))} ms)`,
     ...Object.entries({ ...headers, ...(body === '' ? {} : { 'content-type': contentType }) }).map(
       ([header, value]) => `  ${cleanLine(`${header}: ${value}`)}`,

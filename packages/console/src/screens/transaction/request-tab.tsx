@@ -50,6 +50,7 @@ export function RequestTab({ gid }: { readonly gid: string }) {
             </code>{' '}
             <span className="quiet">
               {op.method} {op.url}
+              {op.short === true ? ' (in short: no room for its body and its headers)' : ''}
             </span>
           </summary>
           <JsonView value={op} />
