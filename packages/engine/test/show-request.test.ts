@@ -70,7 +70,7 @@ describe('a look at the requests', () => {
     await node.submit(buildSaga('a'))
     await fixture.untilStatus('a', 'succeeded')
     const { progress, ...row } = await fixture.row('a')
-    // To read the text of this row takes 10 ms of the thread.
+    // Reading the text of this row takes 10 ms of the thread.
     const dear = {
       ...row,
       get progress() {

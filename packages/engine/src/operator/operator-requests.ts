@@ -140,7 +140,7 @@ export class OperatorRequests {
     )
   }
 
-  /** To build the requests and to write them keeps the thread busy, so both belong to the look. */
+  /** Building the requests and writing them keeps the thread busy, so both belong to the look. */
   async showRequest(gid: Gid, caller?: string): Promise<string | undefined> {
     const { looks, settings } = this.#parts.assembly
     return await looks.take(
