@@ -213,7 +213,7 @@ export interface EngineApi {
   /** Reads the figures of the store, at most once in 5 s for all who ask. Undefined: the store does not answer. */
   readStats(): Promise<StoreStats | undefined>
   /** Tells watchers of changes. Absent: nothing goes on here between two calls, as in a function. */
-  readonly watch?: Pick<Watch, 'open' | 'waitingLooks'>
+  readonly watch?: Pick<Watch, 'open'>
   /** Gives one command to many transactions. It is absent where `watch` is. */
   readonly bulk?: BulkApi
   /** It is absent in a function, which has no console. */

@@ -163,7 +163,7 @@ class NodeEngine extends Requests implements Engine {
     await this.#recovery.start()
   }
 
-  get watch(): Pick<Watch, 'open' | 'waitingLooks'> {
+  get watch(): Pick<Watch, 'open'> {
     return this.assembly.watch
   }
 

@@ -219,7 +219,7 @@ describe('a live stream', () => {
 
   it('A reader that takes nothing loses frames and then its stream, and the others go on', async () => {
     const big = { ...overviewExample, refusedSubmits: [{ code: 'x'.repeat(2 ** 20), count: 1 }] }
-    const watch = { open: () => ({ refresh: () => undefined, close: () => undefined }), waitingLooks: 0 }
+    const watch = { open: () => ({ refresh: () => undefined, close: () => undefined }) }
     const engine = createScriptedEngine({ overview: async () => big, watch })
     const { port } = await listen(buildApp({ engine, live: { tickMs: 20, fullMsMax: 300 } }))
     const [slow, quick] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')]

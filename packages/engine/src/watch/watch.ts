@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { setImmediate as waitForLoopTurn } from 'node:timers/promises'
 import {
   type Clock,
   type LiveTurn,
@@ -29,6 +30,8 @@ const FRESH_EVERY_MS = 1_000
 /** New transactions are read so many at once, until they have this many characters. The others are only counted. */
 const FRESH_ROWS_AT_ONCE = 5
 const FRESH_CHARACTERS_MAX = 1_000_000
+/** One turn of the event loop begins so many looks of a caller at most, since looks from memory wait for nothing. */
+const LOOKS_PER_TURN_MAX = 100
 /** A caller that was sent nothing for this long has all of its pace again. */
 const FORGET_MS = 10_000
 
@@ -73,8 +76,8 @@ interface Watched {
    */
   readonly owed: Map<Watcher, LiveTurn | undefined>
   readAt: number
-  /** It stands in the queue of a caller, or is being read. */
-  isQueued: boolean
+  /** It stands in the queue of this caller. */
+  queuedFor: string | undefined
   delayMs: number
   /** The digest of the view that was told last. A view may be long. */
   told: string | undefined
@@ -89,7 +92,8 @@ export class Watch {
   readonly #watchers = new Set<Watcher>()
   readonly #watched = new Map<Gid, Watched>()
   /**
-   * The gids that a caller's looks have still to come to, each once, whatever streams open and close meanwhile. Such a queue ends when it is empty.
+   * The gids that a caller's looks have still to come to, each of them once, and each of them watched. Such a queue ends when
+   * it is empty.
    */
   readonly #queues = new Map<string, Set<Gid>>()
   /** When a caller may be sent the next view. */
@@ -109,11 +113,6 @@ export class Watch {
   /** While it is false, nothing needs to be reported here. */
   get isOpen(): boolean {
     return this.#watchers.size > 0
-  }
-
-  /** Counts the looks that are still to come. Tests read it. */
-  get waitingLooks(): number {
-    return [...this.#queues.values()].reduce((sum, { size }) => sum + size, 0)
   }
 
   /** A run of this node has changed. */
@@ -152,6 +151,7 @@ export class Watch {
     for (const watcher of [...this.#watchers]) watcher.onEnd()
     this.#watchers.clear()
     this.#watched.clear()
+    for (const queue of this.#queues.values()) queue.clear()
   }
 
   #find(gid: Gid): Watched {
@@ -162,7 +162,7 @@ export class Watch {
       watchers: new Set<Watcher>(),
       owed: new Map<Watcher, LiveTurn | undefined>(),
       readAt: now,
-      isQueued: false,
+      queuedFor: undefined,
       delayMs: 0,
       told: undefined,
     }
@@ -183,17 +183,26 @@ export class Watch {
     this.#watchers.delete(watcher)
     for (const gid of watcher.gids) {
       const watched = this.#watched.get(gid)
-      watched?.watchers.delete(watcher)
-      this.#returnTurn(watcher.caller, watched?.owed.get(watcher))
-      watched?.owed.delete(watcher)
-      if (watched?.watchers.size === 0) {
-        this.#watched.delete(gid)
-        for (const queue of this.#queues.values()) queue.delete(gid)
-      }
+      if (watched === undefined) continue
+      watched.watchers.delete(watcher)
+      this.#returnTurn(watcher.caller, watched.owed.get(watcher))
+      watched.owed.delete(watcher)
+      if (watched.watchers.size === 0) this.#watched.delete(gid)
+      this.#leaveQueue(gid, watched)
     }
     if (![...this.#watchers].some(({ wantsFresh }) => wantsFresh)) this.#freshAt = Number.POSITIVE_INFINITY
     const now = this.#parts.clock.now()
     for (const [caller, at] of this.#nextTurnAt) if (at < now - FORGET_MS) this.#nextTurnAt.delete(caller)
+  }
+
+  /** A gid stands in the queue of a caller that watches it. If that has closed its stream, those that are left look at it. */
+  #leaveQueue(gid: Gid, watched: Watched): void {
+    const { queuedFor } = watched
+    const [watcher] = watched.watchers
+    if (queuedFor === undefined || queuedFor === watcher?.caller) return
+    this.#queues.get(queuedFor)?.delete(gid)
+    watched.queuedFor = undefined
+    if (watcher !== undefined) this.#readSoon(watched)
   }
 
   #readSoon(watched: Watched): void {
@@ -229,7 +238,7 @@ export class Watch {
     const now = this.#parts.clock.now()
     this.#toldAt = now
     for (const [gid, watched] of this.#watched) {
-      if (watched.isQueued || findDueAt(watched) > now) continue
+      if (watched.queuedFor !== undefined || findDueAt(watched) > now) continue
       watched.delayMs = Math.min(Math.max(READ_MS_MIN, watched.delayMs * 2), READ_MS_MAX)
       watched.readAt = now + watched.delayMs
       this.#queue(gid, watched)
@@ -243,7 +252,7 @@ export class Watch {
   #queue(gid: Gid, watched: Watched): void {
     const [watcher] = watched.watchers
     if (watcher === undefined) return
-    watched.isQueued = true
+    watched.queuedFor = watcher.caller
     const queue = this.#queues.get(watcher.caller)
     if (queue !== undefined) {
       queue.add(gid)
@@ -255,17 +264,21 @@ export class Watch {
   }
 
   async #lookAtAll(caller: string, queue: Set<Gid>): Promise<void> {
+    let looks = 0
+    // One iterator goes through them all: each new one would pass by those that were taken before.
     for (const gid of queue) {
       queue.delete(gid)
       const watched = this.#watched.get(gid)
-      if (watched === undefined || !watched.isQueued) continue
-      watched.isQueued = false
+      if (watched === undefined) continue
+      watched.queuedFor = undefined
       try {
         const view = await this.#parts.show(gid, caller)
         if (view !== undefined) this.#show(gid, view)
       } catch (error: unknown) {
         this.#report(error)
       }
+      looks++
+      if (looks % LOOKS_PER_TURN_MAX === 0) await waitForLoopTurn()
     }
     this.#queues.delete(caller)
     this.#setNextTimer()
@@ -336,7 +349,7 @@ export class Watch {
   #setNextTimer(): void {
     let next = this.#freshAt
     for (const watched of this.#watched.values())
-      if (!watched.isQueued) next = Math.min(next, findDueAt(watched))
+      if (watched.queuedFor === undefined) next = Math.min(next, findDueAt(watched))
     if (next < Number.POSITIVE_INFINITY) this.#setTimer(Math.max(next, this.#toldAt + TELL_EVERY_MS))
   }
 }
