@@ -10,14 +10,9 @@ const NOTHING_STORED: ReadonlySet<string> = new Set([
   'SAGA_QUOTA_EXCEEDED',
   'SAGA_RATE_LIMITED',
 ])
-/** There was no connection, so nothing was sent. */
-const NOT_CONNECTED: ReadonlySet<unknown> = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-])
+/** There was no address, or no connection, so nothing was sent. The last two may also end a connection that there was. */
+const NO_ADDRESS: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'EAI_AGAIN'])
+const NOT_CONNECTED: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH'])
 
 /**
  * Remembers whether an attempt of one submit may have stored the transaction. What a later attempt is answered, also by another server with other
@@ -51,8 +46,10 @@ export class SubmitDoubt {
   }
 }
 
-function wasNotSent(error: Error): boolean {
-  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause)
-    if ('code' in cause && NOT_CONNECTED.has(cause.code)) return true
-  return false
+function wasNotSent(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(wasNotSent)
+  if (!(error instanceof Error)) return false
+  const { code, syscall } = error as { readonly code?: unknown; readonly syscall?: unknown }
+  if (NO_ADDRESS.has(code) || (NOT_CONNECTED.has(code) && syscall === 'connect')) return true
+  return wasNotSent(error.cause)
 }

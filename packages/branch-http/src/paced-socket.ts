@@ -67,10 +67,13 @@ export class PacedSocket extends Duplex {
   override _read(): void {
     this.#isWanted = true
     // A read that is asked for within another would be a part of it, and so on to the end.
-    process.nextTick(() => {
-      this.#waitForTurn()
-      if (this.#hasEnded && this.#pace.endsWhole === true) this.#destroyWhenRead()
-    })
+    process.nextTick(() => this.#waitForTurn())
+  }
+
+  override read(size?: number): unknown {
+    const chunk: unknown = super.read(size)
+    if (this.#hasEnded && this.#pace.endsWhole === true) process.nextTick(() => this.#destroyWhenRead())
+    return chunk
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {

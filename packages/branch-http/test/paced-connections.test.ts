@@ -78,6 +78,28 @@ for (const bytes of [0, 9_000, 40_000]) {
   })
 }
 
+it('A connection that ends whole closes when a reader that has paused has read all', async () => {
+  const server = createTcpServer((socket) => void socket.end(Buffer.alloc(9_000)))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const socket = connectTcp({ host: '127.0.0.1', port: (server.address() as AddressInfo).port })
+  const paced: PacedSocket = new PacedSocket(socket, {
+    onWaiting: () => paced.readSome(),
+    onClosed: () => undefined,
+    endsWhole: true,
+  })
+  onTestFinished(() => void paced.destroy())
+  const ended = once(socket, 'end')
+  paced.read(0)
+  await ended
+  expect(paced.destroyed).toBe(false)
+  let received = 0
+  paced.on('data', (piece: Buffer) => (received += piece.length))
+  await once(paced, 'close')
+  expect(received).toBe(9_000)
+})
+
 it('Reads whose work comes in ticks take their share of the time, and each counts once', async () => {
   const reads = new ReadingTime(0.5).openOrigin()
   const startedAt = performance.now()

@@ -95,7 +95,10 @@ describe('connections over HTTP/2', () => {
       ]),
     )
     await begun
+    const asked = once(client, 'ping')
     sessions.check(performance.now())
+    await asked
+    // Its answer to that comes before this ping.
     await new Promise<void>((resolve) => client.ping(() => resolve()))
     sessions.check(performance.now())
     await once(silent, 'close')

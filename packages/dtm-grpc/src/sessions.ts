@@ -1,4 +1,5 @@
 import type { ServerHttp2Session } from 'node:http2'
+import type { Socket } from 'node:net'
 
 /** The connections are looked at after this time, so that each bound below is kept to within it. */
 export const CHECK_EVERY_MS = 20_000
@@ -28,16 +29,27 @@ export function judgeSession(state: SessionState, now: number): 'keep' | 'end' |
   return idleSince !== undefined && now - idleSince >= IDLE_MS_MAX ? 'end' : 'keep'
 }
 
-type Held = { -readonly [Name in keyof SessionState]: SessionState[Name] } & { calls: number }
+type Held = { -readonly [Name in keyof SessionState]: SessionState[Name] } & {
+  calls: number
+  readonly socket: Socket | undefined
+}
 
 /** Ends connections whose clients are gone, those that have no calls, and after a time all. */
 export class Sessions {
   readonly #held = new Map<ServerHttp2Session, Held>()
   readonly #timer = setInterval(() => this.check(performance.now()), CHECK_EVERY_MS).unref()
 
-  add(session: ServerHttp2Session): void {
+  /** A session whose client reads nothing does not end by itself, so that it is cut by its socket. */
+  add(session: ServerHttp2Session, socket?: Socket): void {
     const now = performance.now()
-    const held: Held = { startedAt: now, idleSince: now, endingSince: undefined, isAnswering: true, calls: 0 }
+    const held: Held = {
+      startedAt: now,
+      idleSince: now,
+      endingSince: undefined,
+      isAnswering: true,
+      calls: 0,
+      socket,
+    }
     this.#held.set(session, held)
     endAfterReads(session)
     // Node calls this when its client says that it begins no more calls.
@@ -74,9 +86,12 @@ export class Sessions {
   check(now: number): void {
     for (const [session, held] of this.#held) {
       const verdict = judgeSession(held, now)
-      if (verdict === 'cut') session.destroy()
-      else if (verdict === 'end') this.#end(session, held)
-      else if (!session.destroyed) this.#ping(session, held)
+      if (verdict === 'cut') {
+        session.destroy()
+        held.socket?.destroy()
+      }
+      if (verdict === 'end') this.#end(session, held)
+      if (verdict === 'keep' && !session.destroyed) this.#ping(session, held)
     }
   }
 
@@ -95,7 +110,10 @@ export class Sessions {
     if (held.endingSince !== undefined || session.destroyed) return
     held.endingSince = performance.now()
     session.goaway()
-    if (held.calls === 0) session.destroy()
+    // A call that came before in the same read is told of only after it.
+    setImmediate(() => {
+      if (held.calls === 0) session.destroy()
+    })
   }
 }
 

@@ -65,14 +65,15 @@ export async function startDtmGrpc(deps: DtmGrpcDeps): Promise<DtmGrpcServer> {
     ...new Reflection(protobuf).build(),
   ])
   const http2 = createHttp2(tls)
-  http2.on('session', (session) => sessions.add(session))
+  http2.on('session', (session) => sessions.add(session, connections.find()?.socket))
   http2.on('stream', (stream, headers, _flags, rawHeaders) => {
     const call = new GrpcCall(stream, headers)
     // Its client may have ended it in the same packet.
     if (call.hasEnded) return
     // A client that does not confirm the settings may send more than they say.
-    if (countBytes(rawHeaders) > HEAD_BYTES_MAX) call.refuse(HEAD_TOO_LARGE)
-    else serveCall(call, headers, { methods, guard, report })
+    if (countBytes(rawHeaders) > HEAD_BYTES_MAX) {
+      if (guard.countRefused()) call.refuse(HEAD_TOO_LARGE)
+    } else serveCall(call, headers, { methods, guard, report })
   })
   const servers = await listen(deps.host, deps.port, (socket) => {
     socket.on('error', () => socket.destroy())

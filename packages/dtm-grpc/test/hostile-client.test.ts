@@ -324,6 +324,33 @@ describe('a hostile client', () => {
     await expectServes(fixture)
   })
 
+  it('A call whose client begins no more after it is answered', async () => {
+    await using fixture = await openGrpcFixture()
+    const { Prepare } = DEFINITION['dtmgimp.Dtm'] as unknown as Record<
+      string,
+      { readonly requestSerialize: (value: object) => Buffer }
+    >
+    for (let n = 0; n < 10; n++) {
+      const message = Prepare?.requestSerialize({ Gid: `last-${n}`, TransType: 'tcc' }) ?? Buffer.alloc(0)
+      const socket = await openSocket(fixture)
+      const received: Buffer[] = []
+      socket.on('data', (chunk: Buffer) => received.push(chunk))
+      const closed = once(socket, 'close')
+      socket.write(
+        Buffer.concat([
+          PREFACE,
+          frame(HEADERS, 4, 1, toHead('/dtmgimp.Dtm/Prepare')),
+          frame(DATA, 1, 1, toMessage(message)),
+          frame(GOAWAY, 0, 0, Buffer.alloc(8)),
+        ]),
+      )
+      await closed
+      // The reply is empty, behind the head of a message.
+      expect(Buffer.concat(received).includes(frame(DATA, 0, 1, toMessage(Buffer.alloc(0))))).toBe(true)
+    }
+    await expectServes(fixture)
+  })
+
   it('Huge metadata is refused', async () => {
     await using fixture = await openGrpcFixture()
     const session = openSession(fixture)

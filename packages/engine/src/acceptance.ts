@@ -128,10 +128,13 @@ export class Acceptance {
     if (here !== undefined && here !== digest) throw createGidConflict(gid)
     // A shared store may have lost the row of a transaction that runs here, in a failover. A create of a row that stands changes nothing.
     const isStored = running !== undefined && !this.#parts.store.capabilities.shared
-    if (!this.#accepting.has(gid) && !isStored) this.#admit(gid, digest, submission, takeBytes)
+    // Its key has paid for what runs here, and it is told what stands.
+    const isRepeat = running !== undefined
+    if (!this.#accepting.has(gid) && !isStored)
+      this.#admit(gid, digest, submission, isRepeat ? undefined : takeBytes)
     const accepting = this.#accepting.get(gid)
     if (accepting === undefined) return { gid, ack: 'durable' }
-    if (submission.ack === 'memory') {
+    if (submission.ack === 'memory' && !isRepeat) {
       this.#promiseToStore(gid, accepting)
       return { gid, ack: 'memory', view: accepting.view }
     }

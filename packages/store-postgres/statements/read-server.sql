@@ -4,7 +4,7 @@ SELECT
   pg_catalog.current_setting('server_version_num')::integer AS version,
   pg_catalog.current_setting('fsync') AS fsync,
   pg_catalog.current_setting('full_page_writes') AS full_page_writes,
-  pg_catalog.current_setting('data_sync_retry') AS data_sync_retry,
+  pg_catalog.current_setting('data_sync_retry', true) AS data_sync_retry,
   pg_catalog.current_setting('synchronous_commit') AS synchronous_commit,
   pg_catalog.current_setting('synchronous_standby_names') AS synchronous_standby_names,
   pg_catalog.current_setting('server_encoding') AS server_encoding,

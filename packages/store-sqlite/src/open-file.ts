@@ -57,9 +57,12 @@ export function openFile(driver: DriverModule, settings: WorkerSettings): Opened
     for (let at = folder; made !== undefined && at.startsWith(made); at = dirname(at)) syncFolder(dirname(at))
     return { path, database, lock, files: new OpenFiles(path, WAL_BYTES_KEPT), durabilityClass, warnings }
   } catch (error: unknown) {
-    if (isDiskFault(error)) markUnflushed(path)
-    database?.close()
-    lock.close()
+    try {
+      if (isDiskFault(error)) markUnflushed(path)
+    } finally {
+      database?.close()
+      lock.close()
+    }
     throw error
   }
 }

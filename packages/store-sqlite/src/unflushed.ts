@@ -61,24 +61,31 @@ function toMark(path: string): string {
 function rewrite(place: string): void {
   const next = `${place}-rewritten`
   rmSync(next, { force: true })
-  const from = openSync(place, 'r')
   try {
-    const to = openSync(next, 'wx', 0o600)
-    try {
-      const { mode, uid, gid } = fstatSync(from)
-      fchmodSync(to, mode & 0o777)
-      if (uid !== process.getuid?.() || gid !== process.getgid?.()) fchownSync(to, uid, gid)
-      // A copy by the system might share the blocks of the old file.
-      copy(from, to)
-      fsyncSync(to)
-    } finally {
-      closeSync(to)
-    }
+    writeCopy(place, next)
     renameSync(next, place)
     syncFolder(dirname(place))
   } catch (error: unknown) {
     rmSync(next, { force: true })
     throw error
+  }
+}
+
+/** Writes a copy with the rights and the owner of the first. A copy by the system might share the blocks of the old file. */
+function writeCopy(place: string, next: string): void {
+  const from = openSync(place, 'r')
+  try {
+    const to = openSync(next, 'wx', 0o600)
+    try {
+      const { mode, uid, gid } = fstatSync(from)
+      const own = fstatSync(to)
+      fchmodSync(to, mode & 0o777)
+      if (uid !== own.uid || gid !== own.gid) fchownSync(to, uid, gid)
+      copy(from, to)
+      fsyncSync(to)
+    } finally {
+      closeSync(to)
+    }
   } finally {
     closeSync(from)
   }

@@ -79,10 +79,13 @@ function Person() {
   const client = useQueryClient()
   if (session == null || session.isOpen) return null
   const leave = async () => {
-    await logOut()
-    // The screens hear of it only from the entry that they look at, so that one stays and all others go.
-    client.setQueryData(sessionKey, null)
-    client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] })
+    try {
+      await logOut()
+    } finally {
+      // The screens hear of it only from the entry that they look at, so that one stays and all others go.
+      client.setQueryData(sessionKey, null)
+      client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] })
+    }
   }
   return (
     <span className="person">

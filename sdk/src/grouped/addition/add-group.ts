@@ -126,10 +126,12 @@ function* findRows(
   ids: readonly Addition['id'][],
 ): Steps<FoundRows> {
   const select = ({ text, values }: SqlText) => wait(session.select(text, values))
-  const known = sql.memory.column ?? (yield* select(sql.selectNone())).column
+  const { isKnown, column } = sql.memory
+  const known = isKnown === true ? column : (yield* select(sql.selectNone())).column
   const asked = ids.filter((id) => mayBeKey(known, String(id)))
   const found = yield* select(asked.length === 0 ? sql.selectNone() : sql.select(asked))
   sql.memory.column = found.column
+  sql.memory.isKnown = true
   const wasRight = asked.length === ids.length || found.column?.type === known?.type
   return wasRight ? found : yield* findRows(session, sql, ids)
 }

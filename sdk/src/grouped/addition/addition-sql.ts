@@ -59,8 +59,8 @@ export interface AdditionSql {
   insertLog(rows: readonly (readonly SqlValue[])[]): SqlText
   readonly min: bigint | undefined
   readonly readKey: (text: string) => string
-  /** The key column as it was last seen. */
-  readonly memory: { column?: KeyColumn | undefined }
+  /** The key column as it was last seen. It may be undefined when it has been seen. */
+  readonly memory: { column?: KeyColumn | undefined; isKnown?: true }
 }
 
 const COLUMN = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/

@@ -2,7 +2,7 @@ import { integerColumn, type KeyColumn, patternColumn } from '../addition/key-co
 
 /** PostgreSQL keeps no zero byte in a text, whatever the column is. */
 const NO_ZERO_BYTE = /^[^\0]*$/
-const NUMERIC = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,4})?\s*$/i
+const NUMERIC = /^[ \t\n\v\f\r]*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,4})?[ \t\n\v\f\r]*$/i
 const UUID = /^(?:[0-9a-f]{4}(?:-?[0-9a-f]{4}){7}|\{[0-9a-f]{4}(?:-?[0-9a-f]{4}){7}\})$/i
 
 // These numbers stand in the table pg_type: int8, int2, int4, numeric and uuid.
