@@ -1,8 +1,7 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { createClient, isUnavailable, saga } from '@counterstep/sdk'
 import { memoryStore } from '@counterstep/store-conformance'
 import { describe, expect, it } from 'vitest'
+import { closedUrl } from './closed-url.ts'
 import { type Reply, scriptedServer } from './scripted-server.ts'
 import { SUCCESS, serve } from './served-server.ts'
 
@@ -22,15 +21,6 @@ const busy: Reply = {
   body: { type: 'x', title: 'x', status: 503, detail: 'why', code: 'SAGA_OVER_CAPACITY' },
 }
 const to = (name: string) => ({ action: `http://service/${name}` })
-
-/** This is a port where nothing listens any more. */
-async function closedUrl(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return `http://127.0.0.1:${port}`
-}
 
 describe('a client of several servers of one store', () => {
   it('A client goes on to the next server when one is stopped, for every kind of call', async () => {

@@ -1,8 +1,7 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { type CounterstepError, createClient, isUnavailable, saga } from '@counterstep/sdk'
 import { describe, expect, it } from 'vitest'
 import { catchError } from './catch-error.ts'
+import { closedUrl } from './closed-url.ts'
 import { problem, type Reply, scriptedServer } from './scripted-server.ts'
 
 const transfer = saga({ gid: 'g' }).branch('a', { action: 'http://bank/a' })
@@ -11,15 +10,6 @@ const refused = problem(422, 'SAGA_TARGET_REFUSED')
 const conflict = problem(409, 'SAGA_GID_CONFLICT')
 const notAccepted = problem(503, 'SAGA_NOT_ACCEPTED')
 const unknown = problem(503, 'SAGA_OUTCOME_UNKNOWN')
-
-/** This is a port where nothing listens any more. */
-async function closedUrl(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return `http://127.0.0.1:${port}`
-}
 
 describe('the outcome of a submit whose attempts are answered differently', () => {
   it.each([

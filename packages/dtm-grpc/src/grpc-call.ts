@@ -1,5 +1,10 @@
 import { once } from 'node:events'
-import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import {
+  constants,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  type ServerHttp2Stream,
+} from 'node:http2'
 import { CallError } from './call-error.ts'
 import { MessageReader, PREFIX_BYTES } from './message-reader.ts'
 import { buildStatus, type CallStatus, CODES } from './to-status.ts'
@@ -88,16 +93,15 @@ export class GrpcCall {
 
   /** Ends the call with a status. Only the first one is sent. */
   end(status: CallStatus): void {
-    if (this.hasEnded) return
-    this.#hasStatus = true
-    this.#boundEnd()
     const stream = this.#stream
     const trailers = toTrailers(status)
     if (!stream.headersSent) {
-      stream.respond({ ...HEAD, ...trailers }, { endStream: true })
-      this.#stopClient()
+      this.#endAtOnce({ ...HEAD, ...trailers })
       return
     }
+    if (this.hasEnded) return
+    this.#hasStatus = true
+    this.#boundEnd()
     stream.once('wantTrailers', () => {
       if (stream.closed || stream.destroyed) return
       stream.sendTrailers(trailers)
@@ -108,10 +112,14 @@ export class GrpcCall {
 
   /** Answers what is no call of gRPC. */
   refuse(httpStatus: number): void {
+    this.#endAtOnce({ ':status': httpStatus })
+  }
+
+  #endAtOnce(head: OutgoingHttpHeaders): void {
     if (this.hasEnded) return
     this.#hasStatus = true
     this.#boundEnd()
-    this.#stream.respond({ ':status': httpStatus }, { endStream: true })
+    this.#stream.respond(head, { endStream: true })
     this.#stopClient()
   }
 

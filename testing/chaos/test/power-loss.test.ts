@@ -2,7 +2,11 @@ import { describe, expect, it, type TestContext } from 'vitest'
 import type { CutReport } from '../src/power-loss/cut-run.ts'
 import { cutWhileOpening } from '../src/power-loss/cut-while-opening.ts'
 import { poweredSqlite } from '../src/power-loss/powered-sqlite.ts'
-import { type PowerLossResult, runPowerLoss } from '../src/power-loss/run-power-loss.ts'
+import {
+  type PowerLossOptions,
+  type PowerLossResult,
+  runPowerLoss,
+} from '../src/power-loss/run-power-loss.ts'
 
 const CUTS = 5
 const OPENING_CUTS = 6
@@ -16,10 +20,7 @@ const RUN_MS_MAX = 300_000
 describe('a sqlite store whose power is cut under load', { timeout: RUN_MS_MAX }, () => {
   it('A sqlite store with synchronous=FULL has all that was acknowledged, finished once', async (context) => {
     const store = poweredSqlite('full')
-    const report = readReport(
-      await runPowerLoss({ store, cuts: CUTS, acknowledgedPerCut: ACKNOWLEDGED_PER_CUT, seed: SEED }),
-      context,
-    )
+    const report = await run(context, { store, cuts: CUTS })
     expect(report).toMatchObject({ cuts: CUTS, lost: [], faults: [], refused: undefined })
     expect(report.acknowledged).toBeGreaterThanOrEqual(CUTS * ACKNOWLEDGED_PER_CUT)
     expect(report.cutsBetweenWriteAndSync).toBeGreaterThanOrEqual(CUTS - 1)
@@ -27,16 +28,7 @@ describe('a sqlite store whose power is cut under load', { timeout: RUN_MS_MAX }
 
   it('A sqlite store with synchronous=NORMAL loses what was acknowledged just before, or these cuts would prove nothing, and nothing older', async (context) => {
     const store = poweredSqlite('normal')
-    const report = readReport(
-      await runPowerLoss({
-        store,
-        cuts: 2,
-        acknowledgedPerCut: ACKNOWLEDGED_PER_CUT,
-        loadMsMin: CLASS_B_LOAD_MS,
-        seed: SEED,
-      }),
-      context,
-    )
+    const report = await run(context, { store, cuts: 2, loadMsMin: CLASS_B_LOAD_MS })
     expect(report.lost.length).toBeGreaterThan(0)
     expect(report.acknowledged - report.lost.length).toBeGreaterThan(0)
     expect(report.lostAgeMsMax).toBeLessThan(CLASS_B_MS_MAX)
@@ -44,31 +36,13 @@ describe('a sqlite store whose power is cut under load', { timeout: RUN_MS_MAX }
 
   it('A disk that only says it has synced loses what was acknowledged', async (context) => {
     const store = poweredSqlite('full')
-    const report = readReport(
-      await runPowerLoss({
-        store,
-        cuts: 3,
-        acknowledgedPerCut: ACKNOWLEDGED_PER_CUT,
-        seed: SEED,
-        isLying: true,
-      }),
-      context,
-    )
+    const report = await run(context, { store, cuts: 3, isLying: true })
     expect(report.lost.length).toBeGreaterThan(0)
   })
 
   it('A sqlite store whose flushes have failed for a while has all that was acknowledged before and after', async (context) => {
     const store = poweredSqlite('full')
-    const report = readReport(
-      await runPowerLoss({
-        store,
-        cuts: 3,
-        acknowledgedPerCut: ACKNOWLEDGED_PER_CUT,
-        seed: SEED,
-        failsSyncs: true,
-      }),
-      context,
-    )
+    const report = await run(context, { store, cuts: 3, failsSyncs: true })
     expect(report).toMatchObject({ cuts: 3, lost: [], faults: [], refused: undefined })
     expect(report.acknowledged).toBeGreaterThanOrEqual(6 * ACKNOWLEDGED_PER_CUT)
   })
@@ -79,6 +53,15 @@ describe('a sqlite store whose power is cut under load', { timeout: RUN_MS_MAX }
     expect(report.notes).toBeGreaterThan(OPENING_CUTS)
   })
 })
+
+/** Cuts the power again and again, and reports. Skips the test where that cannot be done. */
+async function run(
+  context: TestContext,
+  options: Omit<PowerLossOptions, 'acknowledgedPerCut' | 'seed'>,
+): Promise<CutReport> {
+  const bounds = { acknowledgedPerCut: ACKNOWLEDGED_PER_CUT, seed: SEED }
+  return readReport(await runPowerLoss({ ...options, ...bounds }), context)
+}
 
 function readReport(result: PowerLossResult, context: TestContext): CutReport {
   if ('type' in result) return context.skip(result.reason)
