@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
-import type { BranchAnswer, BranchCall } from '@counterstep/core'
+import { type BranchAnswer, type BranchCall, NOT_SENT } from '@counterstep/core'
 import { ANSWER_BYTES_MAX, type Result } from '@counterstep/protocol'
 import type { CallSigner } from '@counterstep/signature'
 import type { Dispatcher } from 'undici'
@@ -69,7 +69,6 @@ export class Attempt
   extends PlacedAttempt<Attempt>
   implements Dispatcher.DispatchHandler, OriginAttempt<Attempt>
 {
-  readonly #call: BranchCall
   readonly #ownHeaders: readonly string[]
   readonly #url: ParsedUrl
   readonly #signer: CallSigner | undefined
@@ -98,8 +97,7 @@ export class Attempt
     { signer, payloads, bodyBytesMax, packedRoom }: AttemptOptions,
     resolve: (answer: BranchAnswer) => void,
   ) {
-    super()
-    this.#call = call
+    super(call)
     this.#ownHeaders = listOwnHeaders(call, payloads)
     this.#url = url
     this.#signer = signer
@@ -113,10 +111,10 @@ export class Attempt
    * signature ages.
    */
   buildRequest(): Dispatcher.DispatchOptions {
-    const { method, body: text } = this.#call
+    const { method, body: text } = this.call
     const { originKey } = this.#url
-    const path = buildRequestTarget(this.#url, this.#call)
-    const headers = buildRequestHeaders(this.#call, this.#ownHeaders, originKey + path, {
+    const path = buildRequestTarget(this.#url, this.call)
+    const headers = buildRequestHeaders(this.call, this.#ownHeaders, originKey + path, {
       signer: this.#signer,
       leftMs: Math.max(1, Math.floor(this.deadlineAt - performance.now())),
       isTraced: isUndiciTraced(),
@@ -132,9 +130,9 @@ export class Attempt
     return Readable.from(bytes)
   }
 
-  /** Throws if the deadline has passed meanwhile, so that undici writes nothing and keeps the connection. */
+  /** Throws if the call may not be sent any more, so that undici writes nothing and keeps the connection. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.isSettled) throw new CallEndedError('no connection in time')
+    if (!this.mayBegin()) throw new CallEndedError('no connection in time')
     this.#controller = controller
   }
 
@@ -195,7 +193,7 @@ export class Attempt
 
   /** Returns false if there is no room for the bytes. */
   #keep(bytes: Buffer): boolean {
-    const { wordsCount } = this.#call
+    const { wordsCount } = this.call
     if (wordsCount && this.#coding !== undefined) return this.#keepWhole(bytes)
     if (wordsCount) {
       this.#words ??= new WordSearch()
@@ -216,7 +214,7 @@ export class Attempt
 
   /** Tells whether the core wants the whole body, because it may be a success or a failure that is used. */
   #isWanted(): boolean {
-    const { bodyBytesKept } = this.#call
+    const { bodyBytesKept } = this.call
     if (bodyBytesKept === undefined || this.#coding !== undefined) return false
     const isDefinite = this.#statusCode === 200 || this.#statusCode === 409
     return isDefinite && this.#bodyBytes <= bodyBytesKept
@@ -248,6 +246,10 @@ export class Attempt
     }
   }
 
+  protected override withdraw(): void {
+    this.#end(NOT_SENT)
+  }
+
   #refuseAnswer(controller: Dispatcher.DispatchController, reason: string): void {
     this.fail('bad-response')
     controller.abort(new CallEndedError(reason))
@@ -255,7 +257,7 @@ export class Attempt
 
   #settleByAnswer(how: 'whole' | 'cut'): void {
     const byStatus = readResult(this.#statusCode)
-    if (!this.#call.wordsCount || byStatus === 'ongoing') this.#settle(byStatus, undefined)
+    if (!this.call.wordsCount || byStatus === 'ongoing') this.#settle(byStatus, undefined)
     else this.#settleByWords(byStatus, how)
   }
 
@@ -294,11 +296,14 @@ export class Attempt
    * barrier absorbs; a wrong success or failure would cost money. The status is still shown to people.
    */
   #settle(result: Result, error: ErrorWord | undefined): void {
-    if (this.isSettled) return
+    if (!this.isSettled) this.#end(this.#answer(result, error))
+  }
+
+  #end(answer: BranchAnswer): void {
     this.isSettled = true
     if (this.#packedBytes > 0) this.#packedRoom.give(this.#url.originKey, this.#packedBytes)
     this.host?.onSettled(this)
-    this.#resolve(this.#answer(result, error))
+    this.#resolve(answer)
   }
 
   #answer(result: Result, error: ErrorWord | undefined): BranchAnswer {

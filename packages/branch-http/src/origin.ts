@@ -18,6 +18,8 @@ export interface OriginAttempt<A> extends WheelEntry, Queued<A> {
   /** Runs a function in the async context of the call. */
   runInContext: (run: () => void) => void
   setHost(host: AttemptHost<A>): void
+  /** Answers the call if it may not be sent any more. */
+  mayBegin(): boolean
   /** Throws if the request cannot be sent. */
   buildRequest(): unknown
   fail(word: ErrorWord): void
@@ -98,7 +100,7 @@ export class Origin<A extends OriginAttempt<A>> implements AttemptHost<A>, Waiti
   goOn(): void {
     while (this.#queue.length > 0 && this.#takePlace()) {
       const next = this.#queue.shift()
-      if (next === undefined) this.#givePlace()
+      if (next === undefined || !next.mayBegin()) this.#givePlace()
       else next.runInContext(() => this.#dispatch(next))
     }
   }

@@ -1,3 +1,4 @@
+import type { BranchCall } from '@counterstep/core'
 import type { AttemptHost, OriginAttempt } from './origin.ts'
 
 function runHere(run: () => void): void {
@@ -19,9 +20,28 @@ export abstract class PlacedAttempt<A extends OriginAttempt<A>> {
   /** Runs a function in the async context of the call. It is set if the attempt has to wait. */
   runInContext = runHere
   protected host: AttemptHost<A> | undefined = undefined
+  protected readonly call: BranchCall
+
+  constructor(call: BranchCall) {
+    this.call = call
+  }
 
   /** Call it before anything can end the attempt. */
   setHost(host: AttemptHost<A>): void {
     this.host = host
   }
+
+  /**
+   * Tells whether the call may be sent now that it has its place or its connection. It may have waited past its lease, or
+   * past a decision, and is answered as not sent then.
+   */
+  mayBegin(): boolean {
+    if (this.isSettled) return false
+    if (this.call.mayBegin?.() !== false) return true
+    this.withdraw()
+    return false
+  }
+
+  /** Ends the attempt as one that was not sent. */
+  protected abstract withdraw(): void
 }

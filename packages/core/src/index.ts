@@ -119,6 +119,7 @@ export {
 } from './ports/documents.ts'
 export { goesOnScanning } from './ports/goes-on-scanning.ts'
 export { matchesFilters } from './ports/match-listed.ts'
+export { isSent, NOT_SENT } from './ports/not-sent.ts'
 export type {
   BranchAnswer,
   BranchCall,

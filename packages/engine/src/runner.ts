@@ -21,10 +21,12 @@ import {
   isFinal,
   isGiven,
   isPlanChanged,
+  isSent,
   judgeCommand,
   mayHangNext,
   mayShow,
   mayStart,
+  NOT_SENT,
   parsePlan,
   type ReadPlan,
   type RefuseCall,
@@ -113,8 +115,6 @@ const WAKE_MS_MAX = 10_000
 const SHORT_BODY_LENGTH = 4 * 1_024
 /** Where claimed transactions take more than this part of their places, one that only waits gives its places back at once. */
 const AMPLE_PART = 1 / 2
-/** The answer to a call that was not sent. It is no failed attempt, so it does not count against a retry limit. */
-const NOT_SENT_ANSWER = { result: 'ongoing', error: 'not-sent' } as const
 /** A plan call whose last answer was dropped has waited for its turn. Its record says so to every node. */
 const LARGE_PLAN = 'large-plan'
 const UNREAD_PLAN_ANSWER = { result: 'ongoing', error: LARGE_PLAN } as const
@@ -376,11 +376,11 @@ export class Runner {
   }
 
   #call(active: ActiveRun, call: CallKey, attempt: number): void {
-    const { bulkhead, settings } = this.#parts
+    const { bulkhead } = this.#parts
     const url = getCallUrl(active.run.transaction, call)
     // A call without a URL is not sent.
     if (url === '') {
-      void this.#send(active, buildBranchCall(active.run, call, attempt, settings.timeoutMsMax), call)
+      void this.#send(active, this.#buildCall(active, call, attempt), call)
       return
     }
     const destination = bulkhead.findDestination(url)
@@ -401,12 +401,19 @@ export class Runner {
       this.#holdBack(active, call, attempt, target)
       return
     }
-    const request = buildBranchCall(active.run, call, attempt, settings.timeoutMsMax)
+    const request = this.#buildCall(active, call, attempt)
     const limiter = bulkhead.turns.findLimiter(call.op, active.isRecovered)
     const turn = { destination, limiter, builtBytes }
     const waiting = bulkhead.turns.enter(target, limiter)
     if (waiting === undefined) void this.#send(active, request, call, turn)
     else void this.#sendInTurn(active, request, call, turn, waiting)
+  }
+
+  /** Builds a call that may wait for its turn and for a connection. */
+  #buildCall(active: ActiveRun, call: CallKey, attempt: number): BranchCall {
+    const { clock, settings } = this.#parts
+    const built = buildBranchCall(active.run, call, attempt, settings.timeoutMsMax)
+    return { ...built, mayBegin: () => mayStart(active.run, call, clock.now()) }
   }
 
   /**
@@ -494,24 +501,26 @@ export class Runner {
       const startedAt = clock.now()
       // A target that had no call in flight had nothing to answer until now.
       if (target?.callsInFlight === 1) target.answeredAt = startedAt
-      // The call may have waited for its turn, so it is checked now whether it may still be sent.
-      const answer: BranchAnswer = mayStart(active.run, call, startedAt)
-        ? (this.#refuse(active, request) ?? (await requestAnswer(branches, request, active.span)))
-        : NOT_SENT_ANSWER
+      // The call may have waited for its turn.
+      const answer: BranchAnswer =
+        request.mayBegin?.() === false
+          ? NOT_SENT
+          : (this.#refuse(active, request) ?? (await requestAnswer(branches, request, active.span)))
       const durationMs = Math.round(clock.now() - startedAt)
       const { length = 0 } = answer.body ?? {}
       if (length > SHORT_BODY_LENGTH) await this.#longBodies.wait(target, length)
-      const service = answer === NOT_SENT_ANSWER ? undefined : destination?.service
+      const wasSent = isSent(answer)
+      const service = wasSent ? destination?.service : undefined
       observer.branchCalled(call.op, answer.result, durationMs, service, answer.statusCode ?? answer.error)
       if (target !== undefined) {
         const isOver = isDefinite(answer)
         if (isOver) target.answeredAt = startedAt + durationMs
         if (isOver && active.isRecovered) target.recoveredAnswers++
         active.places.leave(target, isOver, turn?.builtBytes)
-        if (answer !== NOT_SENT_ANSWER) ownCalls?.countCall(target, startedAt, startedAt + durationMs)
+        if (wasSent) ownCalls?.countCall(target, startedAt, startedAt + durationMs)
       }
       const { attempt } = request
-      const isAsked = target !== undefined && answer !== NOT_SENT_ANSWER && !isDefinite(answer)
+      const isAsked = target !== undefined && wasSent && !isDefinite(answer)
       const readMs = call.op === 'plan' ? this.#planWaitMs(active, target, answer) : 0
       const turnMs = isAsked ? this.#waitMsOfRow(active, target) : readMs
       const bounds = turnMs > 0 ? { ...this.#retryBounds, turnMs } : this.#retryBounds

@@ -1,5 +1,5 @@
 import type { ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2'
-import type { BranchAnswer, BranchCall } from '@counterstep/core'
+import { type BranchAnswer, type BranchCall, NOT_SENT } from '@counterstep/core'
 import { GRPC_CONTENT_TYPE } from '@counterstep/protocol'
 import { type ErrorWord, toErrorWord, toSentErrorWord } from '../error-word.ts'
 import { readExcerpt } from '../excerpt.ts'
@@ -35,7 +35,6 @@ export interface GrpcRequest {
  * bytes of the answer are counted and dropped: only the status decides.
  */
 export class GrpcAttempt extends PlacedAttempt<GrpcAttempt> implements OriginAttempt<GrpcAttempt> {
-  readonly #call: BranchCall
   readonly #destination: Destination
   readonly #bounds: AnswerBounds
   readonly #resolve: (answer: BranchAnswer) => void
@@ -58,8 +57,7 @@ export class GrpcAttempt extends PlacedAttempt<GrpcAttempt> implements OriginAtt
     bounds: AnswerBounds,
     resolve: (answer: BranchAnswer) => void,
   ) {
-    super()
-    this.#call = call
+    super(call)
     this.#destination = destination
     this.#bounds = bounds
     this.#resolve = resolve
@@ -67,9 +65,9 @@ export class GrpcAttempt extends PlacedAttempt<GrpcAttempt> implements OriginAtt
 
   /** Throws BadRequestError, also if the body is no message of gRPC, because an operator has edited it. */
   buildRequest(): GrpcRequest {
-    const { body, contentType } = this.#call
+    const { body, contentType } = this.call
     if (body !== '' && contentType !== GRPC_CONTENT_TYPE) throw new BadRequestError()
-    const metadata = buildMetadata(this.#call, this.#destination, this.deadlineAt - performance.now())
+    const metadata = buildMetadata(this.call, this.#destination, this.deadlineAt - performance.now())
     const bytes = Buffer.from(body, 'base64')
     const message = Buffer.allocUnsafe(PREFIX_BYTES + bytes.length)
     message.writeUInt8(0, 0)
@@ -114,8 +112,13 @@ export class GrpcAttempt extends PlacedAttempt<GrpcAttempt> implements OriginAtt
 
   /** Ends the attempt, which was never sent. */
   refuse(error: unknown): void {
-    this.#leave = undefined
     this.fail(toErrorWord(error))
+    this.leaveUnsent()
+  }
+
+  /** Gives the place back of a call that was answered and never sent. */
+  leaveUnsent(): void {
+    this.#leave = undefined
     this.#end()
   }
 
@@ -132,6 +135,10 @@ export class GrpcAttempt extends PlacedAttempt<GrpcAttempt> implements OriginAtt
     this.#leave = undefined
     leave()
     this.#end()
+  }
+
+  protected override withdraw(): void {
+    this.#settle(NOT_SENT)
   }
 
   /** The status of gRPC counts in a head only if that is the whole answer, because a later one may say otherwise. */

@@ -135,6 +135,11 @@ export class GrpcConnections implements Connections<GrpcAttempt> {
   }
 
   #open(connection: Connection, request: GrpcRequest, attempt: GrpcAttempt): void {
+    if (!attempt.mayBegin()) {
+      attempt.leaveUnsent()
+      this.#onCallEnded()
+      return
+    }
     try {
       const stream = connection.session.request(request.metadata)
       connection.calls++

@@ -1,4 +1,4 @@
-import type { BranchAnswer, BranchCall } from '@counterstep/core'
+import { type BranchAnswer, type BranchCall, NOT_SENT } from '@counterstep/core'
 import { isJsonType } from '@counterstep/protocol'
 import { answerUnknown } from '../answer-result.ts'
 import type { CheckedPayloads } from '../checked-payloads.ts'
@@ -38,7 +38,6 @@ export class InProcessAttempt
   extends PlacedAttempt<InProcessAttempt>
   implements OriginAttempt<InProcessAttempt>
 {
-  readonly #call: BranchCall
   readonly #target: CalledUrl
   readonly #options: InProcessAttemptOptions
   readonly #resolve: (answer: BranchAnswer) => void
@@ -53,8 +52,7 @@ export class InProcessAttempt
     options: InProcessAttemptOptions,
     resolve: (answer: BranchAnswer) => void,
   ) {
-    super()
-    this.#call = call
+    super(call)
     this.#target = target
     this.#options = options
     this.#resolve = resolve
@@ -62,14 +60,14 @@ export class InProcessAttempt
 
   /** Throws BadRequestError for headers and payloads that no request could carry. */
   buildRequest(): InProcessCall {
-    const own = listOwnHeaders(this.#call, this.#options.payloads)
-    const url = buildRequestTarget(this.#target, this.#call)
+    const own = listOwnHeaders(this.call, this.#options.payloads)
+    const url = buildRequestTarget(this.#target, this.call)
     const leftMs = Math.max(1, Math.floor(this.deadlineAt - performance.now()))
-    const headers = buildRequestHeaders(this.#call, own, url, { signer: undefined, leftMs, isTraced: false })
+    const headers = buildRequestHeaders(this.call, own, url, { signer: undefined, leftMs, isTraced: false })
     return {
       url,
       headers: toRecord(headers),
-      payload: readPayload(this.#call),
+      payload: readPayload(this.call),
       signal: this.#controller.signal,
     }
   }
@@ -78,17 +76,17 @@ export class InProcessAttempt
   run(given: InProcessCall, onEnded: () => void): void {
     this.#onEnded = onEnded
     // A result may throw when it is read, which counts as if the function had thrown.
-    const answering = invoke(this.#target.branch, given).then((answered) => readAnswer(this.#call, answered))
+    const answering = invoke(this.#target.branch, given).then((answered) => readAnswer(this.call, answered))
     answering.then(
       ({ answer, error }) => {
         this.#settle(answer)
         this.#end()
-        if (error !== undefined) this.#options.onError(error, this.#call)
+        if (error !== undefined) this.#options.onError(error, this.call)
       },
       (error: unknown) => {
         this.#settle(THROWN)
         this.#end()
-        this.#options.onError(error, this.#call)
+        this.#options.onError(error, this.call)
       },
     )
   }
@@ -103,6 +101,10 @@ export class InProcessAttempt
     this.#controller.abort()
     if (this.#onEnded !== undefined && !this.#hasEnded)
       this.#lateTimer ??= setTimeout(() => this.#end(), LATE_MS_MAX).unref()
+  }
+
+  protected override withdraw(): void {
+    this.#settle(NOT_SENT)
   }
 
   #settle(answer: BranchAnswer): void {

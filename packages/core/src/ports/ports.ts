@@ -35,6 +35,11 @@ export interface BranchCall {
   readonly trace?: TraceContext
   /** The span of the call itself, which goes before `trace`. It is handed on as it is. */
   readonly span?: TraceContext
+  /**
+   * Tells whether the call may still be sent. The caller asks when the call has waited for a connection, and answers NOT_SENT
+   * if it may not. Absent: it may.
+   */
+  readonly mayBegin?: () => boolean
 }
 
 export interface BranchAnswer {

@@ -2,7 +2,7 @@
  * These are the services of a test. They answer by a script, and a barrier with a ledger of effects stands behind
  * them.
  */
-import type { BranchAnswer, BranchCall, BranchCaller } from '@counterstep/core'
+import { type BranchAnswer, type BranchCall, type BranchCaller, NOT_SENT } from '@counterstep/core'
 import type { Op } from '@counterstep/protocol'
 import type { Gate } from './gate.ts'
 
@@ -45,6 +45,8 @@ export class Participants {
   otherwise: (call: BranchCall) => Answer | Promise<Answer> = () => 'success'
   /** It is told when a call arrives. */
   onArrival: (call: BranchCall) => void = () => undefined
+  /** Calls wait here for a connection. */
+  connection: Gate | undefined
   inFlight = 0
   inFlightMost = 0
   readonly #scripts = new Map<string, Answer[]>()
@@ -82,6 +84,8 @@ export class Participants {
     return {
       call: async (call) => {
         await isStopped()?.pass()
+        if (this.connection !== undefined) await this.connection.pass()
+        if (call.mayBegin?.() === false) return NOT_SENT
         const answer = await this.#call(call, node)
         await isStopped()?.pass()
         return answer
