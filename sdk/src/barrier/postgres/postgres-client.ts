@@ -55,7 +55,23 @@ export interface PostgresPoolClient extends PostgresClient {
   /** Gives the client back to the pool. With an error or `true` the client is closed instead of being lent again. */
   release(error?: Error | boolean): void
   on(event: 'error', listener: (error: Error) => void): unknown
+  on(event: 'notice', listener: (notice: PostgresNotice) => void): unknown
   removeListener(event: 'error', listener: (error: Error) => void): unknown
+  removeListener(event: 'notice', listener: (notice: PostgresNotice) => void): unknown
+}
+
+/**
+ * The fields of a notice of the server that are read.
+ *
+ * @example
+ * ```ts
+ * const notice: PostgresNotice = { code: '01000', routine: 'exec_stmt_raise' }
+ * ```
+ */
+export interface PostgresNotice {
+  readonly code?: string | undefined
+  /** The function of the server that reported it. */
+  readonly routine?: string | undefined
 }
 
 /**

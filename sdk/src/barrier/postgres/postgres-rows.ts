@@ -12,10 +12,13 @@ import {
 /** The rows within the client's open transaction. `table` is quoted already. */
 export function createPostgresRows(client: PostgresClient, table: string): BarrierTable {
   return {
+    // The lock makes the COMMIT that follows wait for the standby, if there is one. The row may be one whose own COMMIT has
+    // not waited to its end, because the server crashed meanwhile, and a failover must not take what is answered now.
     readStanding: async ({ gid, branchId, barrierId }) => {
       const rows = await select(
         client,
-        `SELECT op, reason, answer, created_at FROM ${table} WHERE gid = $1 AND branch_id = $2 AND barrier_id = $3`,
+        `SELECT op, reason, answer, created_at FROM ${table} WHERE gid = $1 AND branch_id = $2 AND barrier_id = $3
+         FOR KEY SHARE`,
         [gid, branchId, barrierId],
       )
       return rows.map(readStandingRow)

@@ -5,7 +5,7 @@ import {
   execute,
   isContended,
   isReadOnly,
-  type PostgresClient,
+  type PostgresNotice,
   type PostgresPool,
   type PostgresPoolClient,
   toTransactionLostError,
@@ -42,19 +42,38 @@ export async function inTransaction<Client extends PostgresPoolClient, T>(
 
 const ROLLED_BACK = 'ROLLBACK'
 
-async function commit(client: PostgresClient, deadline: Deadline): Promise<void> {
+async function commit(client: PostgresPoolClient, deadline: Deadline): Promise<void> {
   assertTimeLeft(deadline)
-  const command = await within(deadline, () => execute(client, 'COMMIT')).then(
-    (result) => result.command,
-    (error: unknown) => {
-      // PostgreSQL checks deferred constraints and serializable transactions at COMMIT. If this check fails, the
-      // transaction was certainly rolled back.
-      if (isContended(error) || isAnswered(error)) throw error
-      throw new BranchError('BARRIER_COMMIT_UNKNOWN', 'the answer to COMMIT was lost', error)
-    },
-  )
+  let isWaitEnded = false
+  const hear = (notice: PostgresNotice): void => {
+    isWaitEnded ||= isEndOfWait(notice)
+  }
+  client.on('notice', hear)
+  const command = await within(deadline, () => execute(client, 'COMMIT'))
+    .then(
+      (result) => result.command,
+      (error: unknown) => {
+        // PostgreSQL checks deferred constraints and serializable transactions at COMMIT. If this check fails, the
+        // transaction was certainly rolled back.
+        if (isContended(error) || isAnswered(error)) throw error
+        throw new BranchError('BARRIER_COMMIT_UNKNOWN', 'the answer to COMMIT was lost', error)
+      },
+    )
+    .finally(() => client.removeListener('notice', hear))
+  if (isWaitEnded) throw new BranchError('BARRIER_COMMIT_UNKNOWN', 'the standby may not have the transaction')
   // The server answers ROLLBACK to a COMMIT if an earlier error of the transaction was swallowed.
   if (command === ROLLED_BACK) throw toTransactionLostError('the transaction had failed before its COMMIT')
+}
+
+const WARNING = '01000'
+const WAIT_FOR_STANDBY = 'SyncRepWaitForLSN'
+
+/**
+ * Tells whether the wait of a COMMIT for its standby was cancelled. The server answers the COMMIT as a success, with this
+ * warning before it. A trigger may warn, too, and its warning comes from another function.
+ */
+function isEndOfWait({ code, routine = WAIT_FOR_STANDBY }: PostgresNotice): boolean {
+  return code === WARNING && routine === WAIT_FOR_STANDBY
 }
 
 /**

@@ -42,12 +42,14 @@ export function createPostgresGroupTable(client: PostgresClient, table: string):
       const found = new Set(inserted.map((row) => row.join('\0')))
       return new Set(rows.filter(({ admitted, op }) => found.has(`${admitted.branch}\0${op}`)))
     },
+    // The lock makes the COMMIT wait for the standby, as for a single call.
     readStanding: async (calls) => {
       const rows = await select(
         client,
         `SELECT gid, branch_id, barrier_id, op, reason, answer, created_at
          FROM unnest($1::text[], $2::text[], $3::text[]) AS called (gid, branch_id, barrier_id)
-           JOIN ${table} USING (gid, branch_id, barrier_id)`,
+           JOIN ${table} AS standing USING (gid, branch_id, barrier_id)
+         FOR KEY SHARE OF standing`,
         toKeyColumns(calls),
       )
       return groupByBranch(rows)
