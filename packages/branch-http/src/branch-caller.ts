@@ -5,7 +5,7 @@ import { createCallerOrigins } from './caller-origins.ts'
 import { createConnectionsFactory, GrpcBranchCaller } from './grpc/grpc-branch-caller.ts'
 import { createHttpBranchCaller } from './http-branch-caller.ts'
 import { InProcessCaller, type InProcessOptions } from './in-process/in-process-caller.ts'
-import { createOpenReads } from './origin-reads.ts'
+import { createOpenTurns } from './origin-turns.ts'
 import { createPoolFactory } from './pool-factory.ts'
 
 /** Makes the caller of all branches, which calls each one as the scheme of its URL says. */
@@ -14,9 +14,9 @@ export function branchCaller(
   inProcess?: InProcessOptions,
 ): BranchCaller {
   const options = checkOptions(given)
-  const openReads = createOpenReads(options)
-  const createPool = createPoolFactory(options, openReads)
-  const createConnections = createConnectionsFactory(options, openReads)
+  const openTurns = createOpenTurns(options)
+  const createPool = createPoolFactory(options, openTurns)
+  const createConnections = createConnectionsFactory(options, openTurns)
   const shared = createCallerOrigins(options, (originKey) =>
     isGrpcUrl(originKey) ? createConnections(originKey) : createPool(originKey),
   )

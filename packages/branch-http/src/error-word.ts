@@ -59,6 +59,7 @@ const WORDS: ReadonlyMap<string, ErrorWord> = new Map<string, ErrorWord>([
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'tls'],
   ['SELF_SIGNED_CERT_IN_CHAIN', 'tls'],
   ['HOSTNAME_MISMATCH', 'tls'],
+  ['COUNTERSTEP_COSTLY_HANDSHAKE', 'tls'],
   ['COUNTERSTEP_BAD_REQUEST', 'bad-request'],
   ['UND_ERR_CONNECT_TIMEOUT', 'connect-timeout'],
   // A proxy did not answer in time, ended the connection, or refused to make the tunnel.

@@ -4,8 +4,9 @@ import { buildConnector, errors } from 'undici'
 import { boundAnswers } from './bounded-answers.ts'
 import type { OriginTls } from './caller-options.ts'
 import { connectSocket } from './connector-socket.ts'
-import { OUTGOING_CIPHERS } from './outgoing-tls.ts'
-import { paceHandshake } from './paced-socket.ts'
+import { type OriginHandshakes, RestingError } from './handshake-rests.ts'
+import { OUTGOING_CIPHERS, secureOptionsFor } from './outgoing-tls.ts'
+import { HandshakingSocket } from './paced-socket.ts'
 import type { OriginReads } from './reading-time.ts'
 import type { TargetPolicy } from './targets/target-policy.ts'
 
@@ -32,6 +33,7 @@ export interface ConnectorOptions {
   readonly connectTimeoutMs: number
   readonly tls?: OriginTls | undefined
   readonly reads: OriginReads
+  readonly handshakes: OriginHandshakes
 }
 
 /**
@@ -40,12 +42,13 @@ export interface ConnectorOptions {
  * sent, even TLS's hello, the address of the connected socket is checked once more.
  */
 export function createGuardedConnector(
-  { mayReach, lookup, connectTimeoutMs, tls, reads }: ConnectorOptions,
+  { mayReach, lookup, connectTimeoutMs, tls, reads, handshakes }: ConnectorOptions,
   build = buildConnector,
 ): buildConnector.connector {
   const connectAny = build({
     ...tls,
     ciphers: OUTGOING_CIPHERS,
+    secureOptions: secureOptionsFor(tls),
     allowH2: false,
     timeout: connectTimeoutMs,
     lookup,
@@ -60,12 +63,19 @@ export function createGuardedConnector(
         callback(error, null)
         return
       }
-      if (socket.destroyed) {
+      const { remoteAddress } = socket
+      if (socket.destroyed || remoteAddress === undefined) {
         callback(socket.errored ?? new DeniedAddressError(), null)
         return
       }
+      const handshake = handshakes.begin(remoteAddress)
+      if (handshake === undefined) {
+        socket.destroy()
+        callback(new RestingError(), null)
+        return
+      }
       // TLS's own records take time as well: a service could send them without end, and no byte of an answer.
-      const paced = paceHandshake(socket, reads)
+      const paced = new HandshakingSocket(socket, reads, handshake)
       const leftMs = Math.max(1, connectTimeoutMs - (performance.now() - startedAt))
       const timer = setTimeout(() => paced.destroy(new errors.ConnectTimeoutError()), leftMs)
       const secure = connectSocket(
@@ -73,7 +83,7 @@ export function createGuardedConnector(
         { ...options, httpSocket: paced as unknown as Socket },
         (...connected) => {
           clearTimeout(timer)
-          paced.bytesLeft = Number.POSITIVE_INFINITY
+          if (connected[0] === null) paced.succeed()
           callback(...connected)
         },
       )

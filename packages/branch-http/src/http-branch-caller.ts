@@ -6,7 +6,7 @@ import { type CallerOrigins, createCallerOrigins } from './caller-origins.ts'
 import { CheckedPayloads } from './checked-payloads.ts'
 import { assertConnectorGivesSocket } from './connector-socket.ts'
 import { toErrorWord } from './error-word.ts'
-import { createOpenReads } from './origin-reads.ts'
+import { createOpenTurns } from './origin-turns.ts'
 import { PackedRoom } from './packed-room.ts'
 import { createPoolFactory } from './pool-factory.ts'
 import { type ParsedUrl, toParsedUrl } from './request-line.ts'
@@ -20,7 +20,7 @@ import { TargetCache, useOrigin } from './target-cache.ts'
  */
 export function httpBranchCaller(options: HttpBranchCallerOptions = {}): BranchCaller {
   const checked = checkOptions(options)
-  const createPool = createPoolFactory(checked, createOpenReads(checked))
+  const createPool = createPoolFactory(checked, createOpenTurns(checked))
   return createHttpBranchCaller(checked, createCallerOrigins(checked, createPool))
 }
 

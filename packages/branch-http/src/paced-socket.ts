@@ -1,4 +1,5 @@
 import { Duplex } from 'node:stream'
+import { type Handshake, RestingError } from './handshake-rests.ts'
 import { HANDSHAKE_BYTES_MAX } from './outgoing-tls.ts'
 import type { OriginReads } from './reading-time.ts'
 
@@ -109,24 +110,42 @@ export class PacedSocket extends Duplex {
   }
 }
 
-/** Lets a connection to a service be read when there is time for what the service sends. */
-function paceReading(socket: Duplex, reads: OriginReads, endsWhole: boolean): PacedSocket {
+/** Lets a connection that begins with HTTP/2 be read when there is time for what the service sends. */
+export function paceHttp2(socket: Duplex, reads: OriginReads): PacedSocket {
   const paced: PacedSocket = new PacedSocket(socket, {
     onWaiting: () => reads.runInTicks(paced, () => paced.readSome()),
     onClosed: () => reads.forget(paced),
-    endsWhole,
+    endsWhole: true,
   })
   return paced
 }
 
-/** Does so for a connection that begins with HTTP/2. */
-export function paceHttp2(socket: Duplex, reads: OriginReads): PacedSocket {
-  return paceReading(socket, reads, true)
-}
+/** Does the same for a connection on which TLS begins. It ends if its handshake has too many bytes, or if another one was costly. */
+export class HandshakingSocket extends PacedSocket {
+  readonly #handshake: Handshake
 
-/** Does the same for a connection on which TLS begins, which ends if its handshake is too long. Set `bytesLeft` anew once it is done. */
-export function paceHandshake(socket: Duplex, reads: OriginReads): PacedSocket {
-  const paced = paceReading(socket, reads, false)
-  paced.bytesLeft = HANDSHAKE_BYTES_MAX
-  return paced
+  constructor(socket: Duplex, reads: OriginReads, handshake: Handshake) {
+    super(socket, {
+      onWaiting: () =>
+        reads.runInTicks(
+          this,
+          () => this.#readSome(),
+          (tookMs) => handshake.addMs(tookMs),
+        ),
+      onClosed: () => reads.forget(this),
+    })
+    this.bytesLeft = HANDSHAKE_BYTES_MAX
+    this.#handshake = handshake
+  }
+
+  /** The handshake is done, and the service is trusted. */
+  succeed(): void {
+    this.bytesLeft = Number.POSITIVE_INFINITY
+    this.#handshake.succeed()
+  }
+
+  #readSome(): void {
+    if (this.#handshake.mayGoOn) this.readSome()
+    else this.destroy(new RestingError())
+  }
 }

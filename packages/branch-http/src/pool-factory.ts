@@ -3,8 +3,8 @@ import { boundAnswers } from './bounded-answers.ts'
 import type { CallerOptions, OriginTls } from './caller-options.ts'
 import { createGuardedConnector, guardLookup } from './guarded-connector.ts'
 import { createListedCheck, UNLISTED_HEADER_BYTES_MAX } from './listed-origins.ts'
-import type { OpenReads } from './origin-reads.ts'
-import { OUTGOING_CIPHERS } from './outgoing-tls.ts'
+import type { OpenTurns } from './origin-turns.ts'
+import { OUTGOING_CIPHERS, secureOptionsFor } from './outgoing-tls.ts'
 import type { OriginReads } from './reading-time.ts'
 import { shareLookup } from './shared-lookup.ts'
 
@@ -17,7 +17,7 @@ const KEEP_ALIVE_MARGIN_MS = 1_000
  */
 export function createPoolFactory(
   options: CallerOptions,
-  openReads: OpenReads,
+  openTurns: OpenTurns,
 ): (originKey: string) => Dispatcher {
   const { targets, connectTimeoutMs, keepAliveMs, proxyUrl } = options
   const mayReach = (hostname: string, address: string) => targets.mayReach(hostname, address)
@@ -38,10 +38,11 @@ export function createPoolFactory(
     const tls = options.tls.get(originKey)
     const { answerHeaderBytesMax: bytesMax } = options
     const maxHeaderSize = isListed(originKey) ? bytesMax : Math.min(bytesMax, UNLISTED_HEADER_BYTES_MAX)
-    const reads = openReads(originKey)
+    const turns = openTurns(originKey)
     const own = { ...poolOptions, maxHeaderSize }
-    if (proxyUrl !== undefined) return createTunnelledPool(own, { proxyUrl, connectTimeoutMs, tls, reads })
-    const connect = createGuardedConnector({ mayReach, lookup, connectTimeoutMs, tls, reads })
+    if (proxyUrl !== undefined)
+      return createTunnelledPool(own, { proxyUrl, connectTimeoutMs, tls, reads: turns.reads })
+    const connect = createGuardedConnector({ mayReach, lookup, connectTimeoutMs, tls, ...turns })
     return new Pool(originKey, { ...own, connect })
   }
 }
@@ -66,7 +67,7 @@ function createTunnelledPool(
     uri: proxyUrl,
     proxyTunnel: true,
     connectTimeout: connectTimeoutMs,
-    requestTls: { ...tls, ciphers: OUTGOING_CIPHERS },
+    requestTls: { ...tls, ciphers: OUTGOING_CIPHERS, secureOptions: secureOptionsFor(tls) },
     factory: (originUrl, given) => {
       const { connect, ...rest } = given as { connect: buildConnector.connector }
       return new Pool(originUrl, { ...rest, connect: boundAnswers(connect, reads) })

@@ -25,6 +25,8 @@ export class ReadingTime {
   readonly #waiting = new Set<OriginReads>()
   #isWaking = false
   #isReading = false
+  /** The ticks of the last read have not run yet. */
+  #isInTicks = false
 
   /** The share is a part of one, as 0.5. */
   constructor(share: number) {
@@ -38,13 +40,16 @@ export class ReadingTime {
         this.#waiting.add(origin)
         this.#goOn()
       },
+      () => {
+        this.#isInTicks = true
+      },
       (since) => this.#takeTicks(since),
     )
     return origin
   }
 
   #goOn(): void {
-    if (this.#isWaking || this.#isReading) return
+    if (this.#isWaking || this.#isReading || this.#isInTicks) return
     this.#isReading = true
     try {
       this.#readWaiting()
@@ -62,8 +67,14 @@ export class ReadingTime {
         this.#wakeLater()
         return
       }
-      this.#take(origin.readOne(now))
+      const tookMs = origin.readOne(now)
+      this.#take(tookMs)
       this.#takenUntil = performance.now()
+      if (this.#isInTicks) return
+      if (tookMs > SAVED_MS_MAX) {
+        this.#wakeLater()
+        return
+      }
     }
   }
 
@@ -73,6 +84,9 @@ export class ReadingTime {
     const tookMs = now - Math.max(since, this.#takenUntil)
     this.#takenUntil = now
     this.#take(tookMs)
+    this.#isInTicks = false
+    if (tookMs > SAVED_MS_MAX) this.#wakeLater()
+    else this.#goOn()
     return tookMs
   }
 
@@ -99,6 +113,7 @@ export class ReadingTime {
     return next
   }
 
+  /** Lets at least one turn of the event loop pass, also after a read that took long, which may have earned its time meanwhile. */
   #wakeLater(): void {
     this.#isWaking = true
     setTimeout(
@@ -114,14 +129,16 @@ export class ReadingTime {
 /** The connections of one origin that have something to read, and the time that its answers have used. */
 export class OriginReads {
   readonly #onWaiting: () => void
+  readonly #holdTicks: () => void
   readonly #takeTicks: (since: number) => number
   /** Each connection is in it once, however often it was told that there is more to read. */
   readonly #reads = new Map<object, () => void>()
   #usedMs = 0
   #usedAt = performance.now()
 
-  constructor(onWaiting: () => void, takeTicks: (since: number) => number) {
+  constructor(onWaiting: () => void, holdTicks: () => void, takeTicks: (since: number) => number) {
     this.#onWaiting = onWaiting
+    this.#holdTicks = holdTicks
     this.#takeTicks = takeTicks
   }
 
@@ -136,14 +153,23 @@ export class OriginReads {
     this.#onWaiting()
   }
 
-  /** Does the same for a library that tells of what it has read by ticks. The time of these counts, too. */
-  runInTicks(connection: object, read: () => void): void {
+  /**
+   * Does the same for a library that tells of what it has read by ticks. The time of these counts, too, before anything more is read.
+   * `onTook` is told how long the read and its ticks took.
+   */
+  runInTicks(connection: object, read: () => void, onTook?: (tookMs: number) => void): void {
     this.run(connection, () => {
-      read()
-      const readAt = performance.now()
-      process.nextTick(() => {
-        this.#usedMs += this.#takeTicks(readAt)
-      })
+      const beganAt = performance.now()
+      this.#holdTicks()
+      try {
+        read()
+      } finally {
+        const readAt = performance.now()
+        process.nextTick(() => {
+          this.#usedMs += this.#takeTicks(readAt)
+          onTook?.(performance.now() - beganAt)
+        })
+      }
     })
   }
 

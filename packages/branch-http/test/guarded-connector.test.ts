@@ -2,6 +2,7 @@ import { isIP, type LookupFunction, Socket } from 'node:net'
 import type { buildConnector } from 'undici'
 import { describe, expect, it } from 'vitest'
 import { createGuardedConnector, DeniedAddressError, guardLookup } from '../src/guarded-connector.ts'
+import { HandshakeRests } from '../src/handshake-rests.ts'
 import { ReadingTime } from '../src/reading-time.ts'
 import { fixedLookup } from './fixed-lookup.ts'
 
@@ -33,7 +34,10 @@ function connectTo(hostname: string, lookup: LookupFunction): Promise<Outcome> {
     }
     const guarded = guardLookup(mayReach, lookup)
     const connect = createGuardedConnector(
-      { mayReach, lookup: guarded, connectTimeoutMs: 1_000, reads: new ReadingTime(1).openOrigin() },
+      {
+        ...{ mayReach, lookup: guarded, connectTimeoutMs: 1_000, reads: new ReadingTime(1).openOrigin() },
+        handshakes: new HandshakeRests().openOrigin(`http://${hostname}`, true),
+      },
       spy,
     )
     connect({ hostname, protocol: 'http:', port: '80' }, (...[error]) => end(error))

@@ -4,12 +4,14 @@ import { createServer, type Http2Session, type ServerHttp2Stream } from 'node:ht
 import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, connect as connectTcp, createServer as createTcpServer } from 'node:net'
 import { duplexPair } from 'node:stream'
+import type { TLSSocket } from 'node:tls'
 import type { BranchId } from '@counterstep/protocol'
 import { selfSignedCertificate } from '@counterstep/test-servers/certificate'
 import { Pool } from 'undici'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { CONNECTIONS_MAX } from '../src/grpc/grpc-connections.ts'
 import { createGuardedConnector } from '../src/guarded-connector.ts'
+import { HandshakeRests } from '../src/handshake-rests.ts'
 import { PacedSocket } from '../src/paced-socket.ts'
 import { OriginReads, ReadingTime } from '../src/reading-time.ts'
 import { answerStatus, buildGrpcCall, openCaller } from './grpc/http2-service.ts'
@@ -23,6 +25,7 @@ class HeldReads extends OriginReads {
 
   constructor() {
     super(
+      () => undefined,
       () => undefined,
       () => 0,
     )
@@ -127,7 +130,7 @@ it('An answer over HTTPS that ends with its connection is read to its end', asyn
   const reads = new HeldReads()
   const connect = createGuardedConnector({
     ...{ mayReach: () => true, lookup: () => undefined, connectTimeoutMs: 10_000 },
-    ...{ tls: { ca: certificate.cert }, reads },
+    ...{ tls: { ca: certificate.cert }, reads, handshakes: new HandshakeRests().openOrigin(url, true) },
   })
   const pool = new Pool(url, { connect })
   onTestFinished(() => pool.destroy())
@@ -163,6 +166,7 @@ it('What TLS itself sends is read when there is time for it, before any answer',
     connectTimeoutMs: 10_000,
     tls: { ca: certificate.cert },
     reads,
+    handshakes: new HandshakeRests().openOrigin(url, true),
   })
   const pool = new Pool(url, { connect })
   onTestFinished(() => pool.destroy())
@@ -195,12 +199,39 @@ it('A handshake of very many bytes, and one by DHE, end the connection', async (
   }
 })
 
+for (const hasCertificate of [false, true]) {
+  it(`A service asks for another handshake on a connection that stands in vain, unless a certificate is shown to it: ${hasCertificate}`, async () => {
+    const VALIDITY = { validFrom: new Date(Date.now() - DAY_MS), validTo: new Date(Date.now() + DAY_MS) }
+    const certificate = selfSignedCertificate({ ...VALIDITY, address: '127.0.0.1' })
+    let handshakes = 0
+    const server = createTlsServer({ ...certificate, maxVersion: 'TLSv1.2' }, (request, response) => {
+      const socket = request.socket as TLSSocket
+      socket.renegotiate({}, () => {
+        handshakes++
+        response.end('done')
+      })
+    })
+    server.on('secureConnection', () => handshakes++)
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => void server.close())
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const own = hasCertificate ? certificate : {}
+    const tls = new Map([[url, { ca: certificate.cert, ...own }]])
+    const answer = await openCaller({ listedOrigins: [url], tls }).call(buildCall(`${url}/`))
+    expect([answer.result, handshakes]).toEqual(hasCertificate ? ['success', 2] : ['unknown', 1])
+  })
+}
+
 it('A service that ends each connection at its first call keeps few of them open', async () => {
   const sessions = new Set<Http2Session>()
   const held: ServerHttp2Stream[] = []
+  let left = 0
   const server = createServer()
   server.on('session', (session) => {
     sessions.add(session)
+    // The caller knows that the connection ends, and makes no more calls on it.
+    session.once('goaway', () => left++)
     session.on('error', () => undefined)
     session.once('close', () => sessions.delete(session))
   })
@@ -222,7 +253,8 @@ it('A service that ends each connection at its first call keeps few of them open
     void caller
       .call(buildGrpcCall(port, { branchId: String(n) as BranchId, timeoutMs: 20_000 }))
       .then(({ result }) => answers.push(result))
-    if (n <= CONNECTIONS_MAX) await vi.waitFor(() => expect(held).toHaveLength(n), { timeout: 10_000 })
+    if (n <= CONNECTIONS_MAX)
+      await vi.waitFor(() => expect([held.length, left]).toEqual([n, n]), { timeout: 10_000 })
   }
   await vi.waitFor(() => expect(sessions.size).toBe(CONNECTIONS_MAX))
   expect(held).toHaveLength(CONNECTIONS_MAX)

@@ -61,6 +61,28 @@ it('An origin that has used little is read before others, however many of their 
   expect(slowReads - before).toBeLessThan(20)
 })
 
+it('Nothing more is read before the ticks of a read have run, and a read that took long in them keeps the next one waiting', async () => {
+  const reads = new ReadingTime(0.5).openOrigin()
+  const order: string[] = []
+  let tookMs = 0
+  const last = new Promise<void>((resolve) => {
+    reads.runInTicks(
+      {},
+      () => process.nextTick(() => (order.push('ticks of the first'), work(60))),
+      (ms) => (tookMs = ms),
+    )
+    reads.runInTicks({}, () => {
+      order.push('the second')
+      resolve()
+    })
+    setImmediate(() => order.push('another turn'))
+  })
+  expect(order).toEqual([])
+  await last
+  expect(order).toEqual(['ticks of the first', 'another turn', 'the second'])
+  expect(tookMs).toBeGreaterThanOrEqual(60)
+})
+
 it('A connection that has more to read waits once, and not at all when it has closed', async () => {
   const reads = new ReadingTime(0.1).openOrigin()
   reads.run({}, () => work(60))

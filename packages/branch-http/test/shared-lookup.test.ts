@@ -2,6 +2,7 @@ import type { LookupFunction } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { toErrorWord } from '../src/error-word.ts'
 import { createGuardedConnector, DeniedAddressError, guardLookup } from '../src/guarded-connector.ts'
+import { HandshakeRests } from '../src/handshake-rests.ts'
 import { ReadingTime } from '../src/reading-time.ts'
 import { LOOKUPS_IN_FLIGHT_MAX, shareLookup } from '../src/shared-lookup.ts'
 import { fixedLookup } from './fixed-lookup.ts'
@@ -138,6 +139,7 @@ describe('connections', () => {
       mayReach,
       lookup: shared,
       connectTimeoutMs: 1_000,
+      handshakes: new HandshakeRests().openOrigin('http://slow.test', true),
       reads: new ReadingTime(1).openOrigin(),
     })
     const ended: unknown[] = []

@@ -1,10 +1,12 @@
+import { constants } from 'node:crypto'
 import { connect as connectTcp, isIP, type LookupFunction } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { connect as connectTls } from 'node:tls'
 import type { OriginTls } from '../caller-options.ts'
 import { DeniedAddressError, type MayReach } from '../guarded-connector.ts'
+import { type OriginHandshakes, RestingError } from '../handshake-rests.ts'
 import { OUTGOING_CIPHERS } from '../outgoing-tls.ts'
-import { paceHandshake, paceHttp2 } from '../paced-socket.ts'
+import { HandshakingSocket, paceHttp2 } from '../paced-socket.ts'
 import type { OriginReads } from '../reading-time.ts'
 import { removeBrackets } from '../targets/host.ts'
 
@@ -18,6 +20,7 @@ export interface CheckedSocketOptions {
   readonly tls?: OriginTls | undefined
   /** These read from the connection when there is time for it, TLS's own records included. */
   readonly reads: OriginReads
+  readonly handshakes: OriginHandshakes
 }
 
 type Callback = (error: Error | undefined, socket?: Duplex) => void
@@ -29,7 +32,7 @@ type Callback = (error: Error | undefined, socket?: Duplex) => void
 export function connectChecked(
   hostname: string,
   port: number,
-  { mayReach, lookup, connectTimeoutMs, tls, reads }: CheckedSocketOptions,
+  { mayReach, lookup, connectTimeoutMs, tls, reads, handshakes }: CheckedSocketOptions,
   done: Callback,
 ): void {
   const host = removeBrackets(hostname)
@@ -58,16 +61,25 @@ export function connectChecked(
       succeed(paceHttp2(socket, reads))
     } else {
       const servername = isIP(host) === 0 ? { servername: host } : {}
-      const paced = paceHandshake(socket, reads)
+      const handshake = handshakes.begin(remoteAddress)
+      if (handshake === undefined) {
+        socket.destroy(new RestingError())
+        return
+      }
+      const paced = new HandshakingSocket(socket, reads, handshake)
       const secure = connectTls({
         ...{ ...tls, ...servername, host, socket: paced },
-        ...{ ciphers: OUTGOING_CIPHERS, ALPNProtocols: ['h2'] },
+        ...{
+          secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+          ciphers: OUTGOING_CIPHERS,
+          ALPNProtocols: ['h2'],
+        },
       })
       // It takes this from the socket below, which leaves the end to the library.
       secure.allowHalfOpen = false
       secure.on('error', fail)
       secure.once('secureConnect', () => {
-        paced.bytesLeft = Number.POSITIVE_INFINITY
+        paced.succeed()
         if (secure.alpnProtocol === 'h2') succeed(secure)
         else secure.destroy(Object.assign(new Error('the service speaks no HTTP/2'), { code: 'EPROTO' }))
       })

@@ -4,7 +4,7 @@ import type { CallerOptions } from '../caller-options.ts'
 import type { CallerOrigins } from '../caller-origins.ts'
 import { toErrorWord } from '../error-word.ts'
 import { guardLookup } from '../guarded-connector.ts'
-import type { OpenReads } from '../origin-reads.ts'
+import type { OpenTurns } from '../origin-turns.ts'
 import { shareLookup } from '../shared-lookup.ts'
 import { TargetCache, useOrigin } from '../target-cache.ts'
 import { toOrigin } from '../targets/target-url.ts'
@@ -96,7 +96,7 @@ function toGrpcDestination(url: URL): GrpcDestination {
 
 export function createConnectionsFactory(
   options: CallerOptions,
-  openReads: OpenReads,
+  openTurns: OpenTurns,
 ): (originKey: string) => GrpcConnections {
   const { targets, connectTimeoutMs, answerHeaderBytesMax: headerBytesMax } = options
   const mayReach = (hostname: string, address: string) => targets.mayReach(hostname, address)
@@ -106,10 +106,15 @@ export function createConnectionsFactory(
     const { protocol, hostname, port, host } = new URL(originKey)
     const isSecure = protocol === 'grpcs:'
     const tls = isSecure ? { ...options.tls.get(`https://${host}`) } : undefined
-    const reads = openReads(originKey)
+    const turns = openTurns(originKey)
     return new GrpcConnections({
       connect: (callback) =>
-        connectChecked(hostname, Number(port), { mayReach, lookup, connectTimeoutMs, tls, reads }, callback),
+        connectChecked(
+          hostname,
+          Number(port),
+          { mayReach, lookup, connectTimeoutMs, tls, ...turns },
+          callback,
+        ),
       authority: `${isSecure ? 'https' : 'http'}://${host}`,
       headerBytesMax,
     })

@@ -1,0 +1,111 @@
+/**
+ * A handshake that has held the event loop for longer than this is costly. One with a chain that is trusted takes a few milliseconds. OpenSSL
+ * checks each signature of a chain that nothing trusts, and 32 KiB of certificates on slow curves are 90 signatures of 15 ms each.
+ */
+const COSTLY_MS = 50
+/** The origin and the address of a costly handshake rest for so many times as long. */
+const REST_TIMES = 100
+/** All origins that are not listed rest together for so many times as long, because one caller may name any number of them. */
+const SHARED_REST_TIMES = 4
+const REST_MS_MAX = 300_000
+/** So many origins and addresses are remembered. The oldest is forgotten first. */
+const KEYS_MAX = 2_048
+const SHARED_KEY = 'unlisted'
+
+/** No handshake is made, since one has been costly. */
+export class RestingError extends Error {
+  readonly code = 'COUNTERSTEP_COSTLY_HANDSHAKE'
+
+  constructor() {
+    super('a handshake with this service has taken too long to compute')
+    this.name = 'RestingError'
+  }
+}
+
+/** Knows where a handshake has been costly, so that none follows for a time. Connections that stand go on. */
+export class HandshakeRests {
+  readonly #untilByKey = new Map<string, number>()
+
+  openOrigin(originKey: string, isListed: boolean): OriginHandshakes {
+    return new OriginHandshakes(this, originKey, isListed)
+  }
+
+  isResting(keys: readonly string[]): boolean {
+    const now = performance.now()
+    return keys.some((key) => now < (this.#untilByKey.get(key) ?? 0))
+  }
+
+  begin(key: string, restMs: number): void {
+    const until = performance.now() + Math.min(restMs, REST_MS_MAX)
+    this.#untilByKey.delete(key)
+    this.#untilByKey.set(key, until)
+    for (const oldest of this.#untilByKey.keys()) {
+      if (this.#untilByKey.size <= KEYS_MAX) return
+      this.#untilByKey.delete(oldest)
+    }
+  }
+
+  end(keys: readonly string[]): void {
+    for (const key of keys) this.#untilByKey.delete(key)
+  }
+}
+
+/** Begins the handshakes with one origin. */
+export class OriginHandshakes {
+  readonly #rests: HandshakeRests
+  readonly #originKey: string
+  readonly #isListed: boolean
+
+  constructor(rests: HandshakeRests, originKey: string, isListed: boolean) {
+    this.#rests = rests
+    this.#originKey = originKey
+    this.#isListed = isListed
+  }
+
+  /** Returns undefined while the origin or its address rests. An address that listed services share is not held against them. */
+  begin(address: string): Handshake | undefined {
+    const origin = `origin ${this.#originKey}`
+    const own = this.#isListed ? [origin] : [origin, `address ${address}`]
+    const handshake = new Handshake(this.#rests, own, this.#isListed ? [] : [SHARED_KEY])
+    return handshake.mayGoOn ? handshake : undefined
+  }
+}
+
+/** One handshake that is under way. The time that it takes is counted as it goes on, because a service may leave it unfinished. */
+export class Handshake {
+  readonly #rests: HandshakeRests
+  readonly #own: readonly string[]
+  readonly #shared: readonly string[]
+  #tookMs = 0
+  #isOver = false
+
+  constructor(rests: HandshakeRests, own: readonly string[], shared: readonly string[]) {
+    this.#rests = rests
+    this.#own = own
+    this.#shared = shared
+  }
+
+  get #isCostly(): boolean {
+    return this.#tookMs > COSTLY_MS
+  }
+
+  /** False: another handshake has been costly. */
+  get mayGoOn(): boolean {
+    return this.#isOver || this.#isCostly || !this.#rests.isResting([...this.#own, ...this.#shared])
+  }
+
+  addMs(tookMs: number): void {
+    if (this.#isOver) return
+    this.#tookMs += tookMs
+    if (!this.#isCostly) return
+    for (const key of this.#own) this.#rests.begin(key, this.#tookMs * REST_TIMES)
+    for (const key of this.#shared) this.#rests.begin(key, this.#tookMs * SHARED_REST_TIMES)
+  }
+
+  /** The service is trusted, so that its handshake was slow by chance, as in the pause of a garbage collection. */
+  succeed(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    if (this.#isCostly) this.#rests.end([...this.#own, ...this.#shared])
+  }
+}

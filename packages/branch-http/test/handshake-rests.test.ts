@@ -1,0 +1,126 @@
+import { once } from 'node:events'
+import { connect as connectTcp, createServer } from 'node:net'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { connectChecked } from '../src/grpc/checked-socket.ts'
+import { createGuardedConnector } from '../src/guarded-connector.ts'
+import { HandshakeRests } from '../src/handshake-rests.ts'
+import { HandshakingSocket } from '../src/paced-socket.ts'
+import { ReadingTime } from '../src/reading-time.ts'
+import { serveBytes } from './hostile-server.ts'
+
+const ADDRESS = '203.0.113.1'
+const COSTLY_MS = 60
+const CHEAP_MS = 10
+
+it('No handshake follows a costly one with that origin, nor with its address under another name', () => {
+  const rests = new HandshakeRests()
+  const [origin, other] = [
+    rests.openOrigin('https://a.test', false),
+    rests.openOrigin('https://b.test', false),
+  ]
+  const costly = origin.begin(ADDRESS)
+  const waiting = other.begin(ADDRESS)
+  expect(waiting?.mayGoOn).toBe(true)
+  costly?.addMs(COSTLY_MS)
+  expect([origin.begin('203.0.113.2'), other.begin(ADDRESS), waiting?.mayGoOn]).toEqual([
+    undefined,
+    undefined,
+    false,
+  ])
+  // It goes on itself, since it may be an honest one in the pause of a garbage collection.
+  expect(costly?.mayGoOn).toBe(true)
+})
+
+it('A handshake that ends well ends the rest that it began, and no other one', () => {
+  const origin = new HandshakeRests().openOrigin('https://a.test', true)
+  const [slow, costly, cheap] = [origin.begin(ADDRESS), origin.begin(ADDRESS), origin.begin(ADDRESS)]
+  slow?.addMs(COSTLY_MS)
+  slow?.succeed()
+  expect(origin.begin(ADDRESS)).toBeDefined()
+  costly?.addMs(COSTLY_MS)
+  cheap?.addMs(CHEAP_MS)
+  cheap?.succeed()
+  slow?.addMs(COSTLY_MS)
+  slow?.succeed()
+  expect(origin.begin(ADDRESS)).toBeUndefined()
+})
+
+it('A listed service that shares its address with a costly one is connected to, and one that is not listed waits less long', () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const rests = new HandshakeRests()
+  const costly = rests.openOrigin('https://evil.test', false)
+  const stranger = rests.openOrigin('https://stranger.test', false)
+  costly.begin(ADDRESS)?.addMs(COSTLY_MS)
+  expect(rests.openOrigin('https://listed.test', true).begin(ADDRESS)).toBeDefined()
+  expect(stranger.begin('203.0.113.2')).toBeUndefined()
+  vi.advanceTimersByTime(COSTLY_MS * 4)
+  expect(stranger.begin('203.0.113.2')).toBeDefined()
+  expect(costly.begin('203.0.113.2')).toBeUndefined()
+  vi.advanceTimersByTime(COSTLY_MS * 96)
+  expect(costly.begin(ADDRESS)).toBeDefined()
+})
+
+it('Rests are remembered of a bounded number of origins and addresses, the newest of them', () => {
+  const rests = new HandshakeRests()
+  for (let n = 0; n < 5_000; n++) rests.openOrigin(`https://${n}.test`, true).begin(ADDRESS)?.addMs(COSTLY_MS)
+  const isResting = (n: number) => rests.openOrigin(`https://${n}.test`, true).begin(ADDRESS) === undefined
+  expect([isResting(0), isResting(2_951), isResting(2_952), isResting(4_999)]).toEqual([
+    false,
+    false,
+    true,
+    true,
+  ])
+})
+
+for (const way of ['HTTPS', 'gRPC'] as const) {
+  it(`A service that rests is sent no hello of TLS over ${way}`, async () => {
+    let received = 0
+    const server = await serveBytes((socket) => void socket.on('data', (bytes) => (received += bytes.length)))
+    const { port } = new URL(server.url)
+    const handshakes = new HandshakeRests().openOrigin('https://127.0.0.1', true)
+    const costly = handshakes.begin('127.0.0.1')
+    const reads = new ReadingTime(1).openOrigin()
+    const options = {
+      mayReach: () => true,
+      lookup: () => undefined,
+      connectTimeoutMs: 10_000,
+      reads,
+      handshakes,
+    }
+    const connect = (): Promise<Error | null | undefined> =>
+      new Promise((resolve) => {
+        if (way === 'gRPC') connectChecked('127.0.0.1', Number(port), { ...options, tls: {} }, resolve)
+        else
+          createGuardedConnector(options)({ hostname: '127.0.0.1', protocol: 'https:', port }, (...[error]) =>
+            resolve(error),
+          )
+      })
+    costly?.addMs(COSTLY_MS)
+    expect(await connect()).toMatchObject({ code: 'COUNTERSTEP_COSTLY_HANDSHAKE' })
+    await server.untilClosed(1)
+    expect(received).toBe(0)
+  })
+}
+
+it('A handshake that waits to be read ends without being read when another one is costly', async () => {
+  const server = createServer((socket) => void socket.end('hello'))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as { port: number }
+  const handshakes = new HandshakeRests().openOrigin('https://127.0.0.1', true)
+  const costly = handshakes.begin('127.0.0.1')
+  const handshake = handshakes.begin('127.0.0.1')
+  if (handshake === undefined) throw new Error('nothing was costly yet')
+  const paced = new HandshakingSocket(
+    connectTcp({ host: '127.0.0.1', port }),
+    new ReadingTime(1).openOrigin(),
+    handshake,
+  )
+  let received = 0
+  costly?.addMs(COSTLY_MS)
+  paced.on('data', (piece: Buffer) => (received += piece.length))
+  const [error] = await once(paced, 'error').catch((thrown) => [thrown])
+  expect([error.code, received]).toEqual(['COUNTERSTEP_COSTLY_HANDSHAKE', 0])
+})
