@@ -1,11 +1,11 @@
-import { type Logger, toLoggedError } from '@counterstep/engine'
+import { guardLogger, type Logger, toLoggedError } from '@counterstep/engine'
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 type Level = (typeof LEVELS)[number]
 
 /**
  * Creates a logger that writes lines of JSON to standard output, which CloudWatch takes as they are. Only those parts of
- * an error are logged that cannot contain a payload.
+ * an error are logged that cannot contain a payload. A line that cannot be written stops no transaction.
  */
 export function createLog(level: Level, write: (line: string) => void = writeLine): Logger {
   const from = LEVELS.indexOf(level)
@@ -16,7 +16,7 @@ export function createLog(level: Level, write: (line: string) => void = writeLin
       write(`${JSON.stringify({ level: of, time: new Date().toISOString(), message, ...shown })}\n`)
     }
   }
-  return { info: line('info'), warn: line('warn'), error: line('error') }
+  return guardLogger({ info: line('info'), warn: line('warn'), error: line('error') })
 }
 
 function writeLine(line: string): void {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createLog } from '../src/log.ts'
 
 describe('the log of a function', () => {
@@ -23,5 +23,27 @@ describe('the log of a function', () => {
     const lines: string[] = []
     createLog('silent', (line) => lines.push(line)).error({}, 'failed')
     expect(lines).toEqual([])
+  })
+
+  it('S20: A line that cannot be written stops no transaction, and the process is told', async () => {
+    const warned: Error[] = []
+    const onWarning = (warning: Error) => warned.push(warning)
+    process.on('warning', onWarning)
+    onTestFinished(() => void process.off('warning', onWarning))
+    const lines: string[] = []
+    const log = createLog('info', (line) => lines.push(line))
+    log.warn(
+      { err: Object.assign(new Error('x'), { name: 10n, stack: [{ fn: 'call site' }] }) },
+      'a branch has failed',
+    )
+    log.warn({ count: 10n }, 'not written')
+    createLog('info', () => {
+      throw new Error('the pipe has ended')
+    }).error({}, 'not written either')
+    expect(lines.map((line) => JSON.parse(line).message)).toEqual(['a branch has failed'])
+    await expect.poll(() => warned.length).toBe(2)
+    expect(warned[1]?.message).toBe(
+      'the log has thrown Error: the pipe has ended, and lost: not written either',
+    )
   })
 })

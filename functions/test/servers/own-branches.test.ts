@@ -93,6 +93,33 @@ describeOn('mariadb', 'branches that are functions of the bundle', (serverUrl) =
       .toEqual(['action'])
   }, 120_000)
 
+  it('S20: A branch that throws an error which no log can read is a failed attempt, and the process goes on', async () => {
+    const store = await createOwnStore(serverUrl, PASSWORD)
+    onTestFinished(() => store.drop())
+    const environment = {
+      COUNTERSTEP_STORE: store.url,
+      COUNTERSTEP_STORE_PASSWORD: PASSWORD,
+      COUNTERSTEP_AUTHORIZER: 'iam',
+    }
+    const { proxy, revoke } = Proxy.revocable({}, {})
+    revoke()
+    const left: unknown[] = [
+      Object.assign(new Error('a stack as a hook of the process makes it'), { stack: [{ fn: 'call site' }] }),
+      Object.assign(new Error('a name that JSON does not know'), { name: 10n }),
+      proxy,
+    ]
+    const take: InProcessBranch = () => {
+      if (left.length > 0) throw left.shift()
+      return { answer: { statusCode: 200 } }
+    }
+    const api = await createApi(environment, { branches: { stock: { '/take': take } } })
+    const body = { branches: [{ id: 'b', action: 'stock:/take' }], retry: { initialMs: 20, factor: 1 } }
+    const event = buildHttpEvent('POST', '/v1/transactions', { body, headers: { prefer: 'wait=10' } })
+    const answer = (await api(event, createContext(PLENTY_MS))) as HttpAnswer
+    expect(JSON.parse(answer.body).status).toBe('succeeded')
+    expect(left).toEqual([])
+  }, 60_000)
+
   it('A service that is at a URL too is refused, and a function with branches of its own needs no other target', async () => {
     const branches = { stock: { '/take': () => ({ answer: { statusCode: 200 } }) } }
     const environment = {

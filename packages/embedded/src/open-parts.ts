@@ -13,6 +13,7 @@ import {
   createEngine,
   type EngineApi,
   type EngineSettings,
+  guardLogger,
   type Logger,
   listDurabilityWarnings,
   listRetentionWarnings,
@@ -30,7 +31,6 @@ import {
 } from '@counterstep/server/metrics'
 import { Closers } from './closers.ts'
 import { readEngineSettings } from './engine-settings.ts'
-import { guardLogger } from './guard-logger.ts'
 import { refuseUnknown } from './known-options.ts'
 import type { CounterstepOptions, OpenStore } from './options.ts'
 import { readTargetRules } from './target-rules.ts'
