@@ -16,8 +16,8 @@ export interface PooledBarrierOptions extends BarrierOptions {
    * allowed. After this time the connection is destroyed, so that the database rolls back, and the call fails with
    * `BARRIER_TIMED_OUT`, or with `BARRIER_COMMIT_UNKNOWN` if the COMMIT was under way. Without this limit a database
    * that has stopped would hold each call for good, since neither mysql2 nor `pg` ends a query that is not answered.
-   * Raise it together with the branch's own `timeoutMs`. An effect that waits for something else than its transaction
-   * is not ended, but everything that it writes afterwards fails.
+   * Raise it together with the branch's own `timeoutMs`. The `signal` of a call ends it in the same way. An effect that
+   * waits for something else than its transaction is not ended, but everything that it writes afterwards fails.
    */
   readonly timeoutMs?: number
 }
@@ -37,10 +37,12 @@ export interface Deadline {
   readonly timeoutMs: number
   /** A time of `performance.now()`, which does not jump when the system's clock is set. */
   readonly at: number
+  /** The time is over, too, when this aborts. */
+  readonly signal?: AbortSignal | undefined
 }
 
-export function startDeadline(timeoutMs: number): Deadline {
-  return { timeoutMs, at: performance.now() + timeoutMs }
+export function startDeadline(timeoutMs: number, signal?: AbortSignal): Deadline {
+  return { timeoutMs, at: performance.now() + timeoutMs, signal }
 }
 
 /**
@@ -48,20 +50,27 @@ export function startDeadline(timeoutMs: number): Deadline {
  */
 export async function within<T>(deadline: Deadline, work: () => Promise<T>): Promise<T> {
   assertTimeLeft(deadline)
+  const { signal } = deadline
   const working = work()
   // The promise is made by hand, because each call comes through here several times, and `Promise.race` would make
   // three more promises each time.
   return new Promise((resolve, reject) => {
+    const expire = () => reject(toTimedOutError(deadline))
     // `work` may have used the time up before it returned. Node warns of a negative time.
     const leftMs = Math.max(0, deadline.at - performance.now())
-    const timer = setTimeout(() => reject(toTimedOutError(deadline)), leftMs)
+    const timer = setTimeout(expire, leftMs)
+    signal?.addEventListener('abort', expire)
+    const stopWaiting = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', expire)
+    }
     working.then(
       (value) => {
-        clearTimeout(timer)
+        stopWaiting()
         resolve(value)
       },
       (error: unknown) => {
-        clearTimeout(timer)
+        stopWaiting()
         reject(error)
       },
     )
@@ -73,13 +82,16 @@ export async function within<T>(deadline: Deadline, work: () => Promise<T>): Pro
  * begun.
  */
 export function assertTimeLeft(deadline: Deadline): void {
-  if (deadline.at <= performance.now()) throw toTimedOutError(deadline)
+  if (deadline.signal?.aborted || deadline.at <= performance.now()) throw toTimedOutError(deadline)
 }
 
-function toTimedOutError({ timeoutMs }: Deadline): BranchError {
+function toTimedOutError({ timeoutMs, signal }: Deadline): BranchError {
+  const late = signal?.aborted
+    ? "the call was not done before its signal aborted: its caller's time for it is over"
+    : `the call was not done within ${timeoutMs} ms`
   return new BranchError(
     'BARRIER_TIMED_OUT',
-    `the call was not done within ${timeoutMs} ms: the database does not answer, or the effect needs a longer timeoutMs`,
+    `${late}: the database does not answer, or the effect needs a longer timeoutMs`,
   )
 }
 

@@ -27,6 +27,8 @@ export interface QueryPreparedOptions {
    * neither a query-back that comes too late nor an earlier message of the same gid.
    */
   readonly acceptedAt?: number
+  /** When it aborts, the outcome is not asked for any more, and the barrier rolls back. */
+  readonly signal?: AbortSignal
 }
 
 /**

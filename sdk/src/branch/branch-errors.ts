@@ -66,7 +66,7 @@ export const BRANCH_CODES = {
   BARRIER_UNDO_IN_THE_WAY: { meaning: 'unavailable', statusCode: 500 },
   /** The call met deadlocks or waits for locks again and again. */
   BARRIER_CONTENDED: { meaning: 'unavailable', statusCode: 500 },
-  /** The call took longer than the barrier's `timeoutMs`; its connection was destroyed before any COMMIT. */
+  /** The call took longer than the barrier's `timeoutMs`, or its `signal` aborted; its connection was destroyed before any COMMIT. */
   BARRIER_TIMED_OUT: { meaning: 'unavailable', statusCode: 500 },
   /** The connection broke during COMMIT. The next call finds out by the row. */
   BARRIER_COMMIT_UNKNOWN: { meaning: 'unavailable', statusCode: 500 },

@@ -24,6 +24,11 @@ export interface BarrierCall {
   readonly acceptedAt?: number
   /** This is the payload as it came. Only the Redis barrier's `hashTag` looks at it. */
   readonly payload?: unknown
+  /**
+   * When it aborts, the answer does not count any more. A barrier that begins transactions of its own then rolls back and
+   * fails with `BARRIER_TIMED_OUT`. An orchestrator in the same process gives it with its calls; a call over HTTP has none.
+   */
+  readonly signal?: AbortSignal
 }
 
 /**

@@ -30,6 +30,11 @@ export interface BranchRequest {
   readonly headers: Headers | Readonly<Record<string, unknown>>
   /** The body, which has been read already. */
   readonly payload?: unknown
+  /**
+   * When it aborts, the answer does not count any more, and the barrier rolls back. The calls of an orchestrator in the same
+   * process have it. Do not give that of a request over HTTP: a branch whose caller hangs up may go on to its end.
+   */
+  readonly signal?: AbortSignal
 }
 
 /** A kind of transaction, with the ops that a route may be called with. */
@@ -87,7 +92,7 @@ export function parseWorkflowCall(request: BranchRequest): Branch {
   return parseCall(request, WORKFLOW_KINDS)
 }
 
-function parseCall({ url, headers, payload }: BranchRequest, kinds: CalledKinds): Branch {
+function parseCall({ url, headers, payload, signal }: BranchRequest, kinds: CalledKinds): Branch {
   const identity = readIdentity(url)
   const called = Object.hasOwn(kinds, identity.trans_type) ? kinds[identity.trans_type] : undefined
   if (called === undefined) throw new BranchError('BRANCH_KIND_UNSUPPORTED', 'trans_type is not served here')
@@ -111,6 +116,7 @@ function parseCall({ url, headers, payload }: BranchRequest, kinds: CalledKinds)
     epoch: readCount(known['counterstep-epoch']),
     ...(acceptedAt === undefined ? {} : { acceptedAt }),
     payload,
+    ...(signal === undefined ? {} : { signal }),
     headers: known,
   }
 }

@@ -34,8 +34,11 @@ async function answer(
   try {
     const branch = parseQueryBack(request)
     known = { branch }
-    const { gid, acceptedAt } = branch
-    const outcome = await barrier.queryPrepared(gid, acceptedAt === undefined ? {} : { acceptedAt })
+    const { gid, acceptedAt, signal } = branch
+    const outcome = await barrier.queryPrepared(gid, {
+      ...(acceptedAt === undefined ? {} : { acceptedAt }),
+      ...(signal === undefined ? {} : { signal }),
+    })
     return { answer: outcome === 'committed' ? COMMITTED : toErrorAnswer(ROLLED_BACK), ...known }
   } catch (error: unknown) {
     if (isContended(error)) return { answer: toErrorAnswer(new BranchOngoing()), ...known }

@@ -171,7 +171,7 @@ async function answerUndo(workflows: Workflows, branch: Branch): Promise<HttpAns
 }
 
 function toBarrierCall(
-  { gid, branchId, op, barrierId, acceptedAt }: BarrierCall,
+  { gid, branchId, op, barrierId, acceptedAt, signal }: BarrierCall,
   more: Partial<BarrierCall> = {},
 ): BarrierCall {
   return {
@@ -180,6 +180,7 @@ function toBarrierCall(
     op,
     ...(barrierId === undefined ? {} : { barrierId }),
     ...(acceptedAt === undefined ? {} : { acceptedAt }),
+    ...(signal === undefined ? {} : { signal }),
     ...more,
   }
 }

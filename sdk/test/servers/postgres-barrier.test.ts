@@ -341,32 +341,32 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       await dropPostgresDatabase(url, small)
     })
 
-    it('The barrier bounds statements for its own transaction alone, and by the stricter bound', async () => {
-      for (const [sessionMs, expected] of [
-        [0, [2_000, 2_600]],
-        [1_234, [1_234, 1_234]],
-        [60_000, [2_000, 2_600]],
-      ] as const) {
-        const small = await openPostgresDatabase(url, { max: 1, statement_timeout: sessionMs })
-        const timeoutMs = async (client: Pool | PoolClient): Promise<number> => {
-          const { rows } = await client.query(
-            "SELECT setting FROM pg_settings WHERE name = 'statement_timeout'",
-          )
-          return Number(rows[0].setting)
+    for (const name of ['statement_timeout', 'idle_in_transaction_session_timeout'] as const) {
+      it(`S40: The barrier sets ${name} for its own transaction alone, and the stricter bound stays`, async () => {
+        for (const [sessionMs, expected] of [
+          [0, [2_000, 2_600]],
+          [1_234, [1_234, 1_234]],
+          [60_000, [2_000, 2_600]],
+        ] as const) {
+          const small = await openPostgresDatabase(url, { max: 1, [name]: sessionMs })
+          const timeoutMs = async (client: Pool | PoolClient): Promise<number> => {
+            const { rows } = await client.query('SELECT setting FROM pg_settings WHERE name = $1', [name])
+            return Number(rows[0].setting)
+          }
+          const barrier = postgresBarrier(small, { timeoutMs: 2_000 })
+          for (let round = 0; round < 2; round++) {
+            let withinCallMs = 0
+            await barrier.run(newCall(), async (tx) => {
+              withinCallMs = await timeoutMs(tx)
+            })
+            expect(withinCallMs).toBeGreaterThanOrEqual(expected[0])
+            expect(withinCallMs).toBeLessThanOrEqual(expected[1])
+            expect(await timeoutMs(small)).toBe(sessionMs)
+          }
+          await dropPostgresDatabase(url, small)
         }
-        const barrier = postgresBarrier(small, { timeoutMs: 2_000 })
-        for (let round = 0; round < 2; round++) {
-          let withinCallMs = 0
-          await barrier.run(newCall(), async (tx) => {
-            withinCallMs = await timeoutMs(tx)
-          })
-          expect(withinCallMs).toBeGreaterThanOrEqual(expected[0])
-          expect(withinCallMs).toBeLessThanOrEqual(expected[1])
-          expect(await timeoutMs(small)).toBe(sessionMs)
-        }
-        await dropPostgresDatabase(url, small)
-      }
-    })
+      })
+    }
 
     it('A COMMIT whose outcome the server does not know is reported as unknown', async () => {
       const call = newCall()

@@ -104,6 +104,26 @@ export function stoppedDatabaseSuite<Tx>(open: () => Promise<StoppableFixture<Tx
     await expectRunOnce(call)
   })
 
+  it('S40: A call whose signal aborts is rolled back at once, and leaves no lock while its effect goes on', async () => {
+    const call = newCall()
+    const controller = new AbortController()
+    const running = fixture.barrier().run({ ...call, signal: controller.signal }, async (tx) => {
+      await fixture.act(tx, call)
+      controller.abort()
+      await new Promise(() => undefined)
+    })
+    const thrown = await thrownInTime(running)
+    expect(thrown).toMatchObject({ code: 'BARRIER_TIMED_OUT', message: expect.stringContaining('signal') })
+    await expectRunOnce(call)
+  })
+
+  it('S40: A call whose signal has aborted before it begins does nothing', async () => {
+    const call = { ...newCall(), signal: AbortSignal.abort() }
+    const thrown = await thrownInTime(fixture.barrier().run(call, acting(call)))
+    expect(thrown).toMatchObject({ code: 'BARRIER_TIMED_OUT' })
+    expect(await fixture.effects(call.gid)).toEqual([])
+  })
+
   it('A COMMIT that was not answered has an unknown outcome, and the next call agrees with what became of it', async () => {
     const call = newCall()
     const thrown = await thrownInTime(fixture.barrierStoppedAtCommit(TIMEOUT_MS).run(call, acting(call)))

@@ -60,7 +60,7 @@ export function mysqlBarrier<Connection extends MysqlPoolConnection>(
       const nowMs = now()
       assertNotExpired(call, keptMs, nowMs)
       const passing = toPassingCall(call, nowMs)
-      const deadline = startDeadline(callMs)
+      const deadline = startDeadline(callMs, call.signal)
       return repeatContended(
         () =>
           inTransaction(pool, deadline, (handle, own) =>
@@ -71,7 +71,7 @@ export function mysqlBarrier<Connection extends MysqlPoolConnection>(
     },
     queryPrepared: async (gid, options) => {
       const query = toQueryBack(gid, options, keptMs, now())
-      const deadline = startDeadline(callMs)
+      const deadline = startDeadline(callMs, options?.signal)
       return repeatContended(
         () =>
           inTransaction(pool, deadline, (connection) => queryBack(createMysqlRows(connection, name), query)),

@@ -55,7 +55,7 @@ export function postgresBarrier<Client extends PostgresPoolClient>(
       const nowMs = now()
       assertNotExpired(call, keptMs, nowMs)
       const passing = toPassingCall(call, nowMs)
-      const deadline = startDeadline(callMs)
+      const deadline = startDeadline(callMs, call.signal)
       return repeatContended(
         () =>
           inTransaction(pool, deadline, (client) =>
@@ -66,7 +66,7 @@ export function postgresBarrier<Client extends PostgresPoolClient>(
     },
     queryPrepared: async (gid, options) => {
       const query = toQueryBack(gid, options, keptMs, now())
-      const deadline = startDeadline(callMs)
+      const deadline = startDeadline(callMs, options?.signal)
       return repeatContended(
         () => inTransaction(pool, deadline, (client) => queryBack(createPostgresRows(client, name), query)),
         isContended,

@@ -10,7 +10,7 @@ import {
   type PostgresPoolClient,
   toTransactionLostError,
 } from './postgres-client.ts'
-import { readStatementTimeoutMs } from './postgres-statement-timeout.ts'
+import { buildTimeouts } from './postgres-timeouts.ts'
 
 /** Runs `body` in a transaction of its own. An error rolls back; the client goes back clean or is closed. */
 export async function inTransaction<Client extends PostgresPoolClient, T>(
@@ -25,8 +25,7 @@ export async function inTransaction<Client extends PostgresPoolClient, T>(
   client.on('error', ignoreError)
   try {
     const result = await within(deadline, async () => {
-      const boundMs = await readStatementTimeoutMs(client, deadline)
-      await execute(client, `BEGIN; SET LOCAL statement_timeout = ${boundMs}`)
+      await execute(client, `BEGIN; ${await buildTimeouts(client, deadline)}`)
       return body(lent.handle)
     })
     lent.end()
