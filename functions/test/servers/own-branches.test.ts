@@ -93,6 +93,45 @@ describeOn('mariadb', 'branches that are functions of the bundle', (serverUrl) =
       .toEqual(['action'])
   }, 120_000)
 
+  it('S40: A branch that is cut has ended its database transaction before its function is answered and frozen', async () => {
+    const store = await createOwnStore(serverUrl, PASSWORD)
+    onTestFinished(() => store.drop())
+    const environment = {
+      COUNTERSTEP_STORE: store.url,
+      COUNTERSTEP_STORE_PASSWORD: PASSWORD,
+      COUNTERSTEP_AUTHORIZER: 'iam',
+    }
+    const url = new URL(store.url)
+    url.password = PASSWORD
+    const pool = createPool(url.href)
+    onTestFinished(() => pool.end())
+    await migrateBarrier(pool)
+    await pool.query('CREATE TABLE stock (item VARCHAR(16) PRIMARY KEY, free INT NOT NULL)')
+    await pool.query("INSERT INTO stock VALUES ('book', 5)")
+    const barrier = mysqlBarrier(pool)
+    let held = 0
+    const hold: InProcessBranch = (call) =>
+      answerBranch(
+        barrier,
+        async (tx) => {
+          await tx.query("UPDATE stock SET free = free - 1 WHERE item = 'book'")
+          held++
+          await new Promise(() => undefined)
+        },
+        call,
+      )
+    const api = await createApi(environment, { branches: { stock: { '/take': hold } } })
+    const body = { gid: 'held', branches: [{ action: 'stock:/take', timeoutMs: PLENTY_MS }] }
+    const event = buildHttpEvent('POST', '/v1/transactions', { body })
+    const answer = (await api(event, createContext(5_000))) as HttpAnswer
+    expect([answer.statusCode, held]).toEqual([202, 1])
+    // Another user of the row waits for no lock as soon as the server has seen the end of the connection, which is long
+    // before the barrier's own limit of 10 s.
+    const lock = "SELECT free FROM stock WHERE item = 'book' FOR UPDATE NOWAIT"
+    const read = async () => (await pool.query(lock).catch(() => [undefined]))[0]
+    await expect.poll(read, { timeout: 3_000 }).toEqual([{ free: 5 }])
+  }, 60_000)
+
   it('S20: A branch that throws an error which no log can read is a failed attempt, and the process goes on', async () => {
     const store = await createOwnStore(serverUrl, PASSWORD)
     onTestFinished(() => store.drop())

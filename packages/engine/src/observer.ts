@@ -68,6 +68,7 @@ export const ENGINE_EVENT_NAMES = [
   'accept-given-up',
   'memory-ack-lost',
   'wake-up-failed',
+  'branch-left-running',
   'target-over-share',
   'service-failing',
   'service-answers-again',

@@ -44,6 +44,7 @@ export class InProcessAttempt
   readonly #controller = new AbortController()
   #onEnded: (() => void) | undefined = undefined
   #hasEnded = false
+  #onLateEnd: (() => void) | undefined = undefined
   #lateTimer: NodeJS.Timeout | undefined = undefined
 
   constructor(
@@ -97,10 +98,12 @@ export class InProcessAttempt
   }
 
   fail(word: ErrorWord): void {
+    const isRunning = this.#onEnded !== undefined && !this.#hasEnded
+    // The engine is told before it has the answer, after which it may look at what still runs.
+    if (isRunning && !this.isSettled) this.call.onOverrun?.(this.#waitForEnd())
     this.#settle(answerUnknown(word))
     this.#controller.abort()
-    if (this.#onEnded !== undefined && !this.#hasEnded)
-      this.#lateTimer ??= setTimeout(() => this.#end(), LATE_MS_MAX).unref()
+    if (isRunning) this.#lateTimer ??= setTimeout(() => this.#end(), LATE_MS_MAX).unref()
   }
 
   protected override withdraw(): void {
@@ -114,6 +117,12 @@ export class InProcessAttempt
     this.#resolve(answer)
   }
 
+  #waitForEnd(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onLateEnd = resolve
+    })
+  }
+
   #end(): void {
     const onEnded = this.#onEnded
     if (onEnded === undefined || this.#hasEnded) return
@@ -121,6 +130,7 @@ export class InProcessAttempt
     clearTimeout(this.#lateTimer)
     onEnded()
     this.host?.onEnded()
+    this.#onLateEnd?.()
   }
 }
 

@@ -6,7 +6,10 @@ export interface InProcessCall {
   readonly headers: Readonly<Record<string, string>>
   /** It is the parsed JSON, undefined for an empty body, and the bytes of a body with another content type. */
   readonly payload: unknown
-  /** It aborts when the time of the call is over or the orchestrator closes. An answer after that does not count. */
+  /**
+   * It aborts when the time of the call is over or the orchestrator closes. An answer after that does not count, so end then:
+   * on Lambda a function that goes on is frozen in the middle of its work, with the locks that it holds. The SDK's barriers do.
+   */
   readonly signal: AbortSignal
 }
 

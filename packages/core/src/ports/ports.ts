@@ -40,6 +40,11 @@ export interface BranchCall {
    * if it may not. Absent: it may.
    */
   readonly mayBegin?: () => boolean
+  /**
+   * Is called when the call is ended while code of this process goes on with it, as a function may after its deadline. The
+   * promise resolves when that code has ended, or after a minute.
+   */
+  readonly onOverrun?: (ended: Promise<void>) => void
 }
 
 export interface BranchAnswer {

@@ -1,5 +1,6 @@
 import type { BranchAnswer, BranchCall, BranchCaller, Clock } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
+import { within } from '../until-definite.ts'
 
 export interface BoundedCallsParts {
   readonly branches: BranchCaller
@@ -14,12 +15,21 @@ export interface BoundedCallsParts {
 }
 
 /**
+ * Functions of this process that go on though their signals have aborted are waited for until this long after the last
+ * abort. Without a bound one of them would hold the function, and the answer to its caller, for as long as it runs.
+ */
+const OVERRUN_MS_MAX = 2_000
+
+/**
  * The branch calls of one invocation. No call outlives the invocation, and it is known which transactions have called.
  */
 export class BoundedCalls implements BranchCaller {
   readonly #parts: BoundedCallsParts
   readonly #called = new Set<Gid>()
   readonly #inFlight = new Set<Promise<BranchAnswer>>()
+  /** The functions of this process that go on after their calls, by the promises of their ends. */
+  readonly #overruns = new Map<Promise<void>, Gid>()
+  #overrunsUntil = 0
   readonly #givenBack: Promise<void>
   #releaseCut: () => void = () => undefined
 
@@ -35,7 +45,11 @@ export class BoundedCalls implements BranchCaller {
     const { branches, clock, until, withholdsCut } = this.#parts
     this.#called.add(call.gid)
     const leftMs = Math.max(1, Math.floor(until - clock.now()))
-    const inFlight = branches.call({ ...call, timeoutMs: Math.min(call.timeoutMs, leftMs) })
+    const inFlight = branches.call({
+      ...call,
+      timeoutMs: Math.min(call.timeoutMs, leftMs),
+      onOverrun: (ended) => this.#addOverrun(call.gid, ended),
+    })
     this.#inFlight.add(inFlight)
     try {
       const answer = await inFlight
@@ -56,6 +70,17 @@ export class BoundedCalls implements BranchCaller {
     await Promise.allSettled(this.#inFlight)
   }
 
+  /**
+   * Waits for the functions of this process that go on though their calls have ended, until `until` or for OVERRUN_MS_MAX.
+   * Returns the transactions of those that still run.
+   */
+  async waitForOverruns(until: number): Promise<readonly Gid[]> {
+    const { clock } = this.#parts
+    const leftMs = Math.max(0, Math.min(until, this.#overrunsUntil) - clock.now())
+    if (this.#overruns.size > 0) await within(clock, leftMs, Promise.all(this.#overruns.keys()))
+    return [...this.#overruns.values()]
+  }
+
   /** Gives their answers to the calls that were cut. Their transactions are not run here any more. */
   releaseCut(): void {
     this.#releaseCut()
@@ -66,5 +91,11 @@ export class BoundedCalls implements BranchCaller {
    */
   close(): Promise<void> {
     return this.waitUntilEnded()
+  }
+
+  #addOverrun(gid: Gid, ended: Promise<void>): void {
+    this.#overrunsUntil = this.#parts.clock.now() + OVERRUN_MS_MAX
+    const removed = ended.then(() => void this.#overruns.delete(removed))
+    this.#overruns.set(removed, gid)
   }
 }

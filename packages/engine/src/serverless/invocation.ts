@@ -36,6 +36,8 @@ export interface PostponedRows {
   readonly mayBeMore: boolean
 }
 
+/** Functions of this process whose calls were cut have this long to end before their transactions are given back. */
+const END_FUNCTIONS_MS = 500
 /** A request to the queue is given up after this time. */
 const SCHEDULE_MS = 1_000
 /** Wake-ups that are wanted within this time are requested together. */
@@ -216,7 +218,7 @@ export class Invocation extends Requests {
    * that are not final, and requests wake-ups for them.
    */
   async end(work: Promise<unknown>): Promise<void> {
-    const { acceptance, runner, waiters, alarms } = this.assembly
+    const { acceptance, runner, waiters, alarms, observer } = this.assembly
     const done = this.#waitUntilDone(work)
     await Promise.race([this.#callsMayStart.over, done])
     this.#callsMayStart.stop()
@@ -230,9 +232,13 @@ export class Invocation extends Requests {
     waiters.stop()
     alarms.stop()
     await this.#calls.waitUntilEnded()
-    this.#calls.releaseCut()
     this.#cancelSending?.()
     this.#sendRequestsNow()
+    // A function that is frozen in the middle of its work keeps what it holds, such as the locks of a database transaction.
+    for (const gid of await this.#calls.waitForOverruns(this.#time.giveBackUntil))
+      observer.event({ level: 'warn', name: 'branch-left-running', gid })
+    // The time for which a call held this function counts to here.
+    this.#calls.releaseCut()
     await Promise.all(this.#sending)
   }
 
@@ -253,6 +259,7 @@ export class Invocation extends Requests {
     await within(clock, this.#leftUntil(callsUntil), runner.empty())
     // The calls are cut first, so that the next owner makes none beside a call that is still under way here.
     await within(clock, this.#leftUntil(giveBackUntil), this.#calls.waitUntilEnded())
+    await this.#calls.waitForOverruns(Math.min(giveBackUntil, callsUntil + END_FUNCTIONS_MS))
     runner.drain('now')
     await within(clock, this.#leftUntil(giveBackUntil), this.#waitUntilIdle())
   }
