@@ -319,6 +319,39 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       expect(states).toEqual(calls.map((_, at) => (at % 3 === 1 ? NOTHING : DONE)))
     })
 
+    for (const isAbortedByAll of [true, false]) {
+      const title = isAbortedByAll
+        ? 'S40: A group is rolled back at once when the signals of all its calls abort, and leaves no lock'
+        : 'S40: A group goes on for the call whose signal has not aborted'
+      it(title, async () => {
+        if (!fixture.isConcurrent) return expect(fixture.losingCommit).toBeUndefined()
+        const controllers = [new AbortController(), new AbortController()]
+        const calls = controllers.map(({ signal }) => ({ ...newCall(), signal }))
+        const [last, ...others] = controllers
+        let ended: Promise<unknown> | undefined
+        const branch = groupedBranch(fixture.barrier, {
+          key: () => 'one',
+          apply: async (tx, each) => {
+            await fixture.write(tx, each)
+            for (const other of others) other.abort()
+            if (isAbortedByAll) last?.abort()
+            await ended
+            return each.map(({ entry }) => entry)
+          },
+        })
+        if (isAbortedByAll) ended = new Promise(() => undefined)
+        const outcomes = await Promise.all(calls.map((call) => catchOutcome(branch.run(call, () => 1))))
+        for (const outcome of outcomes)
+          expect(outcome).toMatch(isAbortedByAll ? /^BranchError BARRIER_TIMED_OUT .*signal/ : /^run/)
+        ended = undefined
+        const again = await Promise.all(
+          calls.map(({ signal: _, ...call }) => catchOutcome(branch.run(call, () => 1))),
+        )
+        for (const outcome of again) expect(outcome).toMatch(isAbortedByAll ? /^run/ : /^duplicate/)
+        expect(await Promise.all(calls.map(readState))).toEqual([DONE, DONE])
+      })
+    }
+
     it('The one call that fails at the COMMIT is found, and fails alone', async () => {
       if (fixture.deferred === undefined) return expect(fixture.losingCommit).toBeDefined()
       const { write, isViolation } = fixture.deferred

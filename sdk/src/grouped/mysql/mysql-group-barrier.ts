@@ -13,6 +13,7 @@ import { checkRetentionMs } from '../../barrier/retention.ts'
 import { parseTableName, quoteTable } from '../../barrier/table-name.ts'
 import { admitCall } from '../admit-call.ts'
 import type { GroupBarrier, GroupRunner, GroupVerdict } from '../group-barrier.ts'
+import { joinSignals } from '../join-signals.ts'
 import { asLockedOut, isLockedOut } from '../lock-wait.ts'
 import { passGroup, readVerdicts } from '../pass-group.ts'
 import { findPlan } from '../planned-apply.ts'
@@ -59,7 +60,7 @@ function createMysqlGroupRun<Connection extends MysqlPoolConnection>(
 ): GroupRunner<Connection>['run'] {
   const history: GroupHistory = { hadDuplicates: false, plansAgainAt: 0 }
   return (passes, apply) => {
-    const deadline = startDeadline(timeoutMs)
+    const deadline = startDeadline(timeoutMs, joinSignals(passes))
     const plan = findPlan(apply)
     const pass = async (handle: Connection, own: MysqlConnection): Promise<readonly GroupVerdict[]> => {
       const lockWaits = createLockWaits(own)

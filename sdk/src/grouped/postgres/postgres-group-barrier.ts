@@ -14,6 +14,7 @@ import { parseTableName, quoteTable } from '../../barrier/table-name.ts'
 import { admitCall } from '../admit-call.ts'
 import type { GroupBarrier, GroupRunner, GroupVerdict } from '../group-barrier.ts'
 import { GroupRolledBack } from '../group-rolled-back.ts'
+import { joinSignals } from '../join-signals.ts'
 import { asLockedOut, isLockedOut, LOCK_WAIT_MS } from '../lock-wait.ts'
 import { passGroup, readVerdicts } from '../pass-group.ts'
 import { runSteps } from '../steps.ts'
@@ -59,7 +60,7 @@ function createPostgresGroupRun<Client extends PostgresPoolClient>(
 ): GroupRunner<Client>['run'] {
   const lockWaitMs = Math.min(LOCK_WAIT_MS, Math.ceil(timeoutMs / LOCK_WAITS_OF_A_CALL))
   return (passes, apply) => {
-    const deadline = startDeadline(timeoutMs)
+    const deadline = startDeadline(timeoutMs, joinSignals(passes))
     const attempt = async (): Promise<readonly GroupVerdict[]> => {
       let isPassed = false
       try {
