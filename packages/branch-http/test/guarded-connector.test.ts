@@ -1,13 +1,23 @@
 import { isIP, type LookupFunction, Socket } from 'node:net'
 import type { buildConnector } from 'undici'
 import { describe, expect, it } from 'vitest'
-import { createGuardedConnector, DeniedAddressError, guardLookup } from '../src/guarded-connector.ts'
+import {
+  ADDRESSES_TRIED_MAX,
+  createGuardedConnector,
+  DeniedAddressError,
+  guardLookup,
+} from '../src/guarded-connector.ts'
 import { HandshakeRests } from '../src/handshake-rests.ts'
 import { ReadingTime } from '../src/reading-time.ts'
 import { fixedLookup } from './fixed-lookup.ts'
 
 const DENIED = new Set(['127.0.0.2', '169.254.169.254', '::1'])
 const mayReach = (_hostname: string, address: string) => !DENIED.has(address)
+
+/** Lists as many addresses as the whole answer of a name server holds. */
+function listAddresses(count: number): string[] {
+  return Array.from({ length: count }, (_, n) => `203.0.${n >> 8}.${n & 255}`)
+}
 
 interface Outcome {
   readonly error: Error | undefined
@@ -57,12 +67,21 @@ describe('S3: the connector', () => {
     ['the first', ['169.254.169.254', '203.0.113.1']],
     ['the last', ['203.0.113.1', '203.0.113.2', '127.0.0.2']],
     ['the only one', ['::1']],
+    ['one of very many', listAddresses(4_000).with(ADDRESSES_TRIED_MAX - 1, '127.0.0.2')],
   ] as const) {
     it(`The connector dials nothing if ${what} of a name's addresses is denied`, async () => {
       const outcome = await connectTo('bank.test', fixedLookup({ 'bank.test': answers }))
       expect(outcome).toEqual({ error: expect.any(DeniedAddressError), dialled: [] })
     })
   }
+
+  it('The connector dials the first addresses of a name that has very many', async () => {
+    const addresses = listAddresses(4_000)
+    expect(await connectTo('bank.test', fixedLookup({ 'bank.test': addresses }))).toEqual({
+      error: undefined,
+      dialled: addresses.slice(0, ADDRESSES_TRIED_MAX),
+    })
+  })
 
   it('The connector dials nothing for a name without any address', async () => {
     const outcome = await connectTo('bank.test', fixedLookup({ 'bank.test': [] }))
@@ -94,6 +113,23 @@ describe('S3: the connector', () => {
     const good = guardLookup(mayReach, fixedLookup({ 'bank.test': ['203.0.113.1', '203.0.113.2'] }))
     good('bank.test', { all: false }, (...answer) => one.push(...answer))
     expect(one).toEqual([null, '203.0.113.1', 4])
+  })
+
+  it('The look-up checks the addresses that may be dialled, however many the name has', () => {
+    const checked: string[] = []
+    const addresses = listAddresses(4_000)
+    const lookup = guardLookup(
+      (_hostname, address) => {
+        checked.push(address)
+        return true
+      },
+      fixedLookup({ 'bank.test': addresses }),
+    )
+    const seen: unknown[] = []
+    lookup('bank.test', { all: true }, (...answer) => seen.push(answer))
+    const dialled = addresses.slice(0, ADDRESSES_TRIED_MAX)
+    expect(seen).toEqual([[null, dialled.map((address) => ({ address, family: 4 }))]])
+    expect(checked).toEqual(dialled)
   })
 
   it('The look-up passes on that a name does not exist', () => {
