@@ -11,6 +11,10 @@ export interface BranchExpressRequest {
   readonly originalUrl: string
   readonly headers: Readonly<Record<string, unknown>>
   readonly body?: unknown
+  /** Node says here whether something has read from the stream of the body. */
+  readonly readableDidRead?: boolean
+  /** Node says here whether that stream has been read to its end, which may be its first byte. */
+  readonly readableEnded?: boolean
 }
 
 /**

@@ -3,8 +3,7 @@
 import type { JsonValue } from '@counterstep/protocol'
 import type { Barrier } from './barrier/barrier.ts'
 import type { MessageBarrier } from './barrier/message-barrier.ts'
-import { BranchError } from './branch/branch-errors.ts'
-import { asBranchError, toErrorAnswer } from './branch/http-answer.ts'
+import { asBranchError } from './branch/http-answer.ts'
 import type { BranchRequest } from './branch/parse-branch.ts'
 import type { BranchExpressRequest, BranchExpressResponse } from './express-types.ts'
 import {
@@ -16,12 +15,15 @@ import {
 import { answerQueryBack } from './http/answer-query-back.ts'
 import { hasBody } from './http/has-body.ts'
 import { assertOps } from './http/served-ops.ts'
+import { refuseUnparsedBody } from './http/unparsed-body.ts'
 import { answerWorkflow } from './workflow/answer-workflow.ts'
 import { assertWorkflows, type Workflow } from './workflow/workflow.ts'
 
 export type { BranchExpressRequest, BranchExpressResponse } from './express-types.ts'
 export { type SignedExpressRequest, signedCalls } from './signatures/express-signed-calls.ts'
 export type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
+
+const PARSER_ADVICE = "put app.use(express.json({ limit: '1mb', strict: false })) before the handler"
 
 /**
  * A route handler for Express 4 and 5 that serves one branch behind a barrier: 200 with what `handler` returned, 409
@@ -150,7 +152,7 @@ async function answerParsed(
   request: BranchExpressRequest,
   answer: (call: BranchRequest) => Promise<AnsweredBranch>,
 ): Promise<AnsweredBranch> {
-  if (isUnparsed(request)) return answerUnparsedBody()
+  if (isUnparsed(request)) return refuseUnparsedBody(PARSER_ADVICE)
   const { originalUrl: url, headers } = request
   // Express 4 makes an empty object of a missing body, which would pass for a payload.
   return answer({ url, headers, payload: hasBody(headers) ? request.body : undefined })
@@ -158,16 +160,16 @@ async function answerParsed(
 
 /**
  * The body is unparsed if no parser stands before this handler, or if the parser ignores the content type of the call.
+ * The parsers of Express 4 then leave an empty object, and the stream as it was.
  */
-function isUnparsed({ headers, body }: BranchExpressRequest): boolean {
-  return hasBody(headers) && body === undefined
+function isUnparsed({ headers, body, readableDidRead, readableEnded }: BranchExpressRequest): boolean {
+  if (!hasBody(headers)) return false
+  const isUnread = readableDidRead === false && readableEnded === false
+  return body === undefined || (isUnread && isEmptyObject(body))
 }
 
-function answerUnparsedBody(): AnsweredBranch {
-  const advice = "put app.use(express.json({ limit: '1mb', strict: false })) before the handler"
-  const message = `the call has a body that nothing has parsed as JSON: ${advice}`
-  const error = new BranchError('BRANCH_BODY_UNPARSED', message)
-  return { answer: toErrorAnswer(error), error }
+function isEmptyObject(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && Object.keys(body).length === 0
 }
 
 function respond(

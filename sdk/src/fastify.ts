@@ -4,6 +4,7 @@ import type { JsonValue } from '@counterstep/protocol'
 import type { Barrier } from './barrier/barrier.ts'
 import type { MessageBarrier } from './barrier/message-barrier.ts'
 import { asBranchError } from './branch/http-answer.ts'
+import type { BranchRequest } from './branch/parse-branch.ts'
 import type { BranchFastifyReply, BranchFastifyRequest } from './fastify-types.ts'
 import {
   type AnsweredBranch,
@@ -12,7 +13,9 @@ import {
   type BranchHandlerOptions,
 } from './http/answer-branch.ts'
 import { answerQueryBack } from './http/answer-query-back.ts'
+import { hasBody } from './http/has-body.ts'
 import { assertOps } from './http/served-ops.ts'
+import { refuseUnparsedBody } from './http/unparsed-body.ts'
 import { answerWorkflow } from './workflow/answer-workflow.ts'
 import { assertWorkflows, type Workflow } from './workflow/workflow.ts'
 
@@ -20,11 +23,14 @@ export type { BranchFastifyReply, BranchFastifyRequest } from './fastify-types.t
 export { type SignedFastifyRequest, signedCalls } from './signatures/fastify-signed-calls.ts'
 export type { SignedCallsOptions } from './signatures/signed-calls-options.ts'
 
+const PARSER_ADVICE = 'give its content type a parser whose result is the body, by app.addContentTypeParser'
+
 /**
  * A Fastify 5 route handler that serves one branch behind a barrier: 200 with what `handler` returned, 409 for
  * `BranchFailure`, 425 for `BranchOngoing`. Everything else goes to `request.log` (or to `onError`) and is answered 500
  * with only a code, so that the call is asked again. It does not go through Fastify's error handler, which would answer
- * with the status that a foreign error may carry, and a 409 has a meaning here.
+ * with the status that a foreign error may carry, and a 409 has a meaning here. A call whose body nothing has parsed is
+ * answered 500 `BRANCH_BODY_UNPARSED`.
  *
  * One handler may serve several ops: see `branch.op`; `ops` says which this route takes. Throws a TypeError at
  * construction for an async handler behind the SQLite barrier, and for `ops` that name none.
@@ -51,9 +57,8 @@ export function branchHandler<Tx, Effect, Payload, Original = JsonValue>(
   barrier.assertHandler?.(handler)
   assertOps(options.ops)
   return async function branchHandler(request, reply) {
-    const { originalUrl: url, headers, body } = request
-    const answered = await answerBranch(barrier, handler, { url, headers, payload: body }, options)
-    return respond(request, reply, answered, onError)
+    const answer = (call: BranchRequest) => answerBranch(barrier, handler, call, options)
+    return respond(request, reply, await answerParsed(request, answer), onError)
   }
 }
 
@@ -108,9 +113,18 @@ export function workflowHandler(
 ): (request: BranchFastifyRequest, reply: BranchFastifyReply) => Promise<unknown> {
   assertWorkflows(workflows)
   return async function workflowHandler(request, reply) {
-    const { originalUrl: url, headers, body: payload } = request
-    return respond(request, reply, await answerWorkflow(workflows, { url, headers, payload }), onError)
+    const answer = (call: BranchRequest) => answerWorkflow(workflows, call)
+    return respond(request, reply, await answerParsed(request, answer), onError)
   }
+}
+
+async function answerParsed(
+  { originalUrl: url, headers, body: payload }: BranchFastifyRequest,
+  answer: (call: BranchRequest) => Promise<AnsweredBranch>,
+): Promise<AnsweredBranch> {
+  // Fastify itself refuses a content type without a parser, but parsers of files leave a body to its route.
+  if (payload === undefined && hasBody(headers)) return refuseUnparsedBody(PARSER_ADVICE)
+  return answer({ url, headers, payload })
 }
 
 function respond(

@@ -20,7 +20,11 @@ export interface Framework {
 }
 
 export interface ServedBranch {
-  call(query: string, payload?: unknown): Promise<{ status: number; headers: Headers; text: string }>
+  call(
+    query: string,
+    payload?: unknown,
+    contentType?: string,
+  ): Promise<{ status: number; headers: Headers; text: string }>
   /** These are the errors that reached the framework's own log or error handling. */
   readonly logged: readonly unknown[]
 }

@@ -7,11 +7,22 @@ import express4 from 'express4'
 import fastify from 'fastify'
 import { Hono } from 'hono'
 import { afterEach, describe, expect, it } from 'vitest'
+import type { Barrier } from '../../src/barrier/barrier.ts'
 import { branchHandler as expressHandler } from '../../src/express.ts'
 import { branchHandler as fastifyHandler } from '../../src/fastify.ts'
 import { fetchHandler } from '../../src/fetch.ts'
 import { isBranchError } from '../../src/index.ts'
 import { type Framework, handlerSuite, type ServedBranch } from './handler-suite.ts'
+
+const QUERY = 'gid=g&trans_type=saga&branch_id=01&op=action'
+
+/** It runs each handler, and remembers nothing. */
+const RUNNING_BARRIER: Barrier<undefined> = {
+  run: async (_call, effect) => {
+    await effect(undefined)
+    return { decision: 'run' }
+  },
+}
 
 const open: Server[] = []
 afterEach(async () => {
@@ -30,11 +41,11 @@ async function listening(listener: RequestListener, logged: readonly unknown[]):
   const { port } = server.address() as AddressInfo
   return {
     logged,
-    call: async (query, payload) => {
+    call: async (query, payload, contentType = 'application/json') => {
       const body = payload === undefined ? null : JSON.stringify(payload)
       const response = await fetch(`http://127.0.0.1:${port}/branch?${query}`, {
         method: body === null ? 'GET' : 'POST',
-        ...(body === null ? {} : { body, headers: { 'content-type': 'application/json' } }),
+        ...(body === null ? {} : { body, headers: { 'content-type': contentType } }),
       })
       return { status: response.status, headers: response.headers, text: await response.text() }
     },
@@ -167,5 +178,53 @@ for (const [name, make] of [
       ])
       expect(runs).toEqual([])
     })
+
+    describe('a body behind a parser', () => {
+      async function serveParsed(): Promise<ServedBranch & { readonly payloads: readonly unknown[] }> {
+        const [app, logged, payloads] = [make(), [] as unknown[], [] as unknown[]]
+        app.use(make.json({ strict: false }))
+        app.post(
+          '/branch',
+          expressHandler(RUNNING_BARRIER, (_tx, { payload }) => void payloads.push(payload), {
+            onError: (error) => logged.push(error),
+          }),
+        )
+        return { ...(await listening(app, logged)), payloads }
+      }
+
+      it.each(['application/vnd.bank+json', 'text/plain', 'application/octet-stream'])(
+        'A body of the type %s, which the parser leaves unread, is an error, and the branch does nothing',
+        async (contentType) => {
+          const { call, logged, payloads } = await serveParsed()
+          const answer = await call(QUERY, { cents: 5 }, contentType)
+          expect([answer.status, payloads]).toEqual([500, []])
+          expect(logged).toMatchObject([{ code: 'BRANCH_BODY_UNPARSED' }])
+        },
+      )
+
+      it('An empty object that the parser has read is the payload', async () => {
+        const { call, payloads } = await serveParsed()
+        expect([(await call(QUERY, {})).status, payloads]).toEqual([200, [{}]])
+      })
+    })
   })
 }
+
+describe('a body that a parser of Fastify throws away', () => {
+  it('A body that a parser of Fastify throws away is an error, and the branch does nothing', async () => {
+    const [app, logged, payloads] = [fastify(), [] as unknown[], [] as unknown[]]
+    // Parsers of files do so: the route reads the stream later.
+    app.addContentTypeParser('multipart/form-data', (_request, _payload, done) => done(null))
+    const handler = fastifyHandler(RUNNING_BARRIER, (_tx, { payload }) => void payloads.push(payload), {
+      onError: (error) => logged.push(error),
+    })
+    app.route({ method: ['GET', 'POST'], url: '/branch', handler })
+    await app.ready()
+    const { call } = await listening((request, response) => app.routing(request, response), logged)
+    const answer = await call(QUERY, { cents: 5 }, 'multipart/form-data')
+    expect([answer.status, payloads]).toEqual([500, []])
+    expect(logged).toMatchObject([{ code: 'BRANCH_BODY_UNPARSED' }])
+    expect([(await call(QUERY, { cents: 5 })).status, payloads]).toEqual([200, [{ cents: 5 }]])
+    expect([(await call(QUERY)).status, payloads]).toEqual([200, [{ cents: 5 }, undefined]])
+  })
+})
