@@ -1,7 +1,7 @@
 import { AssertionError, StoreUnavailableError } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
-import { heldAnswer, lostBefore, refused } from './support/fault-store.ts'
+import { heldAnswer, isRelease, lostBefore, refused } from './support/fault-store.ts'
 import { Fixture } from './support/fixture.ts'
 import { FunctionNode } from './support/function-node.ts'
 import { Gate } from './support/gate.ts'
@@ -10,6 +10,7 @@ import { buildSaga, readCode, watched } from './support/sagas.ts'
 
 const PLENTY_MS = 29_000
 const LEASE_AFTER_MS = 5_000
+const SLOW_RETRY = { retry: { initialMs: 4_000 } }
 
 describe('an invocation that submits', () => {
   it('An invocation ends a saga with two writes, under a lease of its own time and 5 s, and requests no wake-up', async () => {
@@ -267,6 +268,47 @@ describe('after an invocation', () => {
     await fixture.time.advance(1_000)
     expect(looked.value).toBe('final')
     expect(fixture.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
+  })
+
+  it('A doubled wake-up joins the run that waits for the answer to its give-back, and both have one outcome', async () => {
+    const fixture = new Fixture()
+    const node = new FunctionNode(fixture, 'api')
+    fixture.services.script('a', '01', 'action', 'unknown', { result: 'unknown', retryAfterMs: 40_000 })
+    await node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a', 1, SLOW_RETRY)))
+    const worker = new FunctionNode(fixture, 'worker')
+    const gate = new Gate()
+    worker.store.on('update', heldAnswer(gate), { when: isRelease })
+    const woken = watched(
+      worker.engine.during(PLENTY_MS, async (invocation) => {
+        const first = invocation.runClaimed('a' as Gid)
+        await fixture.time.delay(1_000)
+        expect([gate.waiting, await fixture.row('a')]).toMatchObject([1, { owned: false }])
+        const second = invocation.runClaimed('a' as Gid)
+        await fixture.time.delay(1_000)
+        gate.open()
+        return Promise.all([first, second])
+      }),
+    )
+    await fixture.time.advance(PLENTY_MS)
+    expect([woken.error, woken.value]).toEqual([undefined, ['given-back', 'given-back']])
+    expect(worker.store.count('claim')).toBe(1)
+  })
+
+  it('A wake-up that comes after a run claims the transaction anew', async () => {
+    const fixture = new Fixture()
+    const node = new FunctionNode(fixture, 'api')
+    fixture.services.script('a', '01', 'action', 'unknown')
+    await node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a', 1, SLOW_RETRY)))
+    const worker = new FunctionNode(fixture, 'worker')
+    const woken = watched(
+      worker.engine.during(PLENTY_MS, async (invocation) => {
+        const early = await invocation.runClaimed('a' as Gid)
+        await fixture.time.delay(5_000)
+        return [early, await invocation.runClaimed('a' as Gid)]
+      }),
+    )
+    await fixture.time.advance(PLENTY_MS)
+    expect(woken.value).toEqual(['given-back', 'final'])
   })
 
   it('Work that goes on after its invocation is a failure', async () => {

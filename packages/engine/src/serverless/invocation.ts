@@ -70,6 +70,8 @@ export class Invocation extends Requests {
   readonly #callsMayStart: TimeLimit
   readonly #requests = new Map<Gid, WantedWakeUp>()
   readonly #endings = new Map<Gid, (outcome: RunOutcome) => void>()
+  /** The runs of `runClaimed` that have not ended. */
+  readonly #claimedRuns = new Map<Gid, Promise<RunOutcome>>()
   /** Claims that follow from commands of this invocation. */
   readonly #ownClaims = new Set<Promise<void>>()
   /** The transactions that are being claimed here, so that their ends come soon. */
@@ -140,9 +142,18 @@ export class Invocation extends Requests {
 
   /**
    * Claims the transaction and runs it as long as time allows. It throws a
-   * StoreUnavailableError when the claim is not answered.
+   * StoreUnavailableError when the claim is not answered. A wake-up that came twice joins the run that is under way:
+   * a claim between the give-back of that run and the store's answer to it would end the run without an outcome.
    */
-  async runClaimed(gid: Gid): Promise<RunOutcome> {
+  runClaimed(gid: Gid): Promise<RunOutcome> {
+    const underWay = this.#claimedRuns.get(gid)
+    if (underWay !== undefined) return underWay
+    const running = this.#claimAndRun(gid).finally(() => this.#claimedRuns.delete(gid))
+    this.#claimedRuns.set(gid, running)
+    return running
+  }
+
+  async #claimAndRun(gid: Gid): Promise<RunOutcome> {
     const { store, clock, ids, run, formatMax, observer } = this.assembly
     const sentAt = clock.now()
     const claim = { gid, token: ids.token(), leaseMs: run.leaseMs, formatMax }
