@@ -9,7 +9,8 @@ export interface OwnCounterstep extends Counterstep, AsyncDisposable {
   start(): Promise<void>
   /**
    * Refuses new work, lets branch calls end (8 s at most), gives the transactions that are not final back to the store,
-   * and closes what it opened.
+   * and closes what it opened. A second call ends together with the first, and so does the disposal. Rejects with an
+   * AggregateError of all that failed to close.
    */
   close(): Promise<void>
 }

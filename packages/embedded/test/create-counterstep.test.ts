@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -84,6 +84,54 @@ describe('createCounterstep', () => {
     await using second = await own()
     await second.start()
     await expect.poll(async () => (await second.get(gid))?.status, { timeout: 20_000 }).toBe('succeeded')
+  })
+
+  it('A second close, of any kind, resolves together with the first, when the calls have ended', async () => {
+    const events = new EventEmitter()
+    const [called, answered] = [once(events, 'called'), once(events, 'answered')]
+    const ended: string[] = []
+    const counterstep = await createCounterstep({
+      store: (onEvent) => openSqliteStore({ path: join(folder, 'own.db'), onEvent }),
+      branches: {
+        seats: {
+          '/seat': async () => {
+            events.emit('called')
+            await answered
+            ended.push('call')
+            return { answer: { statusCode: 200 } }
+          },
+        },
+      },
+      logger: silentLogger,
+    })
+    await counterstep.start()
+    await counterstep.submit(saga().branch('seat', { action: 'seats:/seat' }))
+    await called
+    const closes = [
+      counterstep.close().then(() => ended.push('first')),
+      counterstep.close().then(() => ended.push('second')),
+      counterstep[Symbol.asyncDispose]().then(() => ended.push('disposed')),
+    ]
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(ended).toEqual([])
+    events.emit('answered')
+    await Promise.all(closes)
+    expect(ended).toEqual(['call', 'first', 'second', 'disposed'])
+  })
+
+  it('Each close of an orchestrator whose store fails to close says so', async () => {
+    const counterstep = await createCounterstep({
+      store: async (onEvent) => {
+        const store = await openSqliteStore({ path: join(folder, 'own.db'), onEvent })
+        const close = store.close.bind(store)
+        store.close = () => close().then(() => Promise.reject(new Error('no clean close')))
+        return store
+      },
+      targets: 'loopback',
+      logger: silentLogger,
+    })
+    for (const closing of [counterstep.close(), counterstep.close()])
+      await expect(closing).rejects.toThrow(AggregateError)
   })
 
   it('An embedded orchestrator refuses work once it has closed', async () => {
