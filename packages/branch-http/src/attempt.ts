@@ -83,6 +83,8 @@ export class Attempt
   #statusCode: number | undefined = undefined
   #retryAfter: string | string[] | undefined = undefined
   #coding: string | undefined = undefined
+  /** The head does not say where the body ends, so it ends with its connection. */
+  #endsByClose = false
   #bodyBytes = 0
   #pieces = 0
   readonly #body = new KeptBody()
@@ -157,6 +159,7 @@ export class Attempt
       return
     }
     this.#statusCode = statusCode
+    this.#endsByClose = transferCoding === undefined && headers['content-length'] === undefined
     this.#retryAfter = headers['retry-after']
     this.#coding = readContentCoding(headers['content-encoding'])
   }
@@ -221,9 +224,19 @@ export class Attempt
   }
 
   onResponseEnd(): void {
-    this.#isWhole = true
-    this.#settleByAnswer('whole')
+    this.#isWhole = !this.#mayBeCut()
+    this.#settleByAnswer(this.#isWhole ? 'whole' : 'cut')
     this.host?.onEnded()
+  }
+
+  /**
+   * Tells whether a part of the body may be missing. Over TLS anyone on the way can end the connection, and Node does not tell an end
+   * that TLS has announced from one that it has not. So a body that ends with its connection is whole only if it is a JSON text that is.
+   */
+  #mayBeCut(): boolean {
+    if (!this.#endsByClose || !this.#url.originKey.startsWith('https:')) return false
+    const isRead = this.call.wordsCount || this.call.bodyBytesKept !== undefined
+    return isRead && this.#coding === undefined && !isWholeJson(this.#body.bytes)
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
@@ -328,4 +341,13 @@ export class Attempt
 /** Counts the fields of a head as they came, since several of one name are one entry of the object. */
 function countFields({ rawHeaders }: Dispatcher.DispatchController, headers: IncomingHttpHeaders): number {
   return Array.isArray(rawHeaders) ? rawHeaders.length / 2 : Object.keys(headers).length
+}
+
+/** A JSON object or array does not parse when its end is missing. */
+function isWholeJson(body: Buffer): boolean {
+  try {
+    return typeof JSON.parse(body.toString('utf8')) === 'object'
+  } catch {
+    return false
+  }
 }

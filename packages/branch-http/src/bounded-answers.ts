@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { buildConnector } from 'undici'
 import { boundFields } from './field-bound.ts'
 import { boundPieces } from './piece-bound.ts'
@@ -14,9 +15,20 @@ export function boundAnswers(
       // undici has made its parser meanwhile, unless it has given the connection up.
       const [, made] = connected
       if (made?.destroyed !== false) return
+      tellResets(made)
       boundPieces(made)
       boundFields(made)
       boundReading(made, reads)
     })
   }
+}
+
+/**
+ * undici takes a reset for the end of an answer whose head does not say where it ends, or says that the connection closes: a service that dies in
+ * the middle of a FAILURE would have answered a success. Under another code it is an error, as after any other answer.
+ */
+function tellResets(socket: Socket): void {
+  socket.prependListener('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'ECONNRESET') error.code = 'COUNTERSTEP_RESET'
+  })
 }

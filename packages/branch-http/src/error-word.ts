@@ -44,6 +44,7 @@ const WORDS: ReadonlyMap<string, ErrorWord> = new Map<string, ErrorWord>([
   ['COUNTERSTEP_DENIED_ADDRESS', 'denied-address'],
   ['ECONNREFUSED', 'refused'],
   ['ECONNRESET', 'reset'],
+  ['COUNTERSTEP_RESET', 'reset'],
   ['EPIPE', 'reset'],
   ['ECONNABORTED', 'reset'],
   ['ETIMEDOUT', 'connect-timeout'],
