@@ -7,8 +7,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
-import { afterEach, describe, expect, it } from 'vitest'
-import { migrateBarrier } from '../../src/barrier/sqlite.ts'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { checkBarrier, migrateBarrier } from '../../src/barrier/sqlite.ts'
 
 const GIDS = 1_000
 const INSTANCES = 8
@@ -100,5 +100,33 @@ describe('the SQLite barrier on a file that two threads write', () => {
       // The migration has restored the setting of the connection that it changed for its own time.
       expect(left.flat()).toEqual(instances.map(() => timeoutMs))
     }, 60_000)
+  }
+})
+
+describe('checkBarrier on a file', () => {
+  for (const { mode, synchronous, isSafe } of [
+    { mode: 'WAL', synchronous: 'OFF', isSafe: false },
+    { mode: 'WAL', synchronous: 'NORMAL', isSafe: false },
+    { mode: 'WAL', synchronous: 'FULL', isSafe: true },
+    { mode: 'WAL', synchronous: 'EXTRA', isSafe: true },
+    { mode: 'DELETE', synchronous: 'FULL', isSafe: false },
+    { mode: 'DELETE', synchronous: 'EXTRA', isSafe: true },
+    { mode: 'TRUNCATE', synchronous: 'NORMAL', isSafe: false },
+    { mode: 'TRUNCATE', synchronous: 'FULL', isSafe: true },
+    { mode: 'PERSIST', synchronous: 'FULL', isSafe: true },
+    { mode: 'MEMORY', synchronous: 'EXTRA', isSafe: false },
+  ]) {
+    it(`The check ${isSafe ? 'takes' : 'refuses'} the journal mode ${mode} with synchronous ${synchronous}`, () => {
+      const folder = mkdtempSync(join(tmpdir(), 'sdk-sqlite-'))
+      const database = new DatabaseSync(join(folder, 'bank.db'))
+      onTestFinished(() => {
+        database.close()
+        rmSync(folder, { recursive: true })
+      })
+      migrateBarrier(database)
+      database.exec(`PRAGMA journal_mode = ${mode}; PRAGMA synchronous = ${synchronous}`)
+      if (isSafe) expect(checkBarrier(database)).toBeUndefined()
+      else expect(() => checkBarrier(database)).toThrow(/gone after a power cut/)
+    })
   }
 })

@@ -10,8 +10,11 @@ const { path, driver, tables } = workerData as {
   readonly tables: readonly string[]
 }
 
-// Each as it is by default: node:sqlite waits for no lock.
+// Each waits for locks as it does by default: node:sqlite for none.
 const database = driver === 'node:sqlite' ? new DatabaseSync(path) : new BetterSqlite3Twin(path)
+const [standard] = database.prepare('PRAGMA busy_timeout').all() as { readonly timeout?: number }[]
+database.exec('PRAGMA busy_timeout = 5000; PRAGMA synchronous = EXTRA')
+database.exec(`PRAGMA busy_timeout = ${standard?.timeout}`)
 for (const table of tables) {
   migrateBarrier(database, { table })
   checkBarrier(database, { table })

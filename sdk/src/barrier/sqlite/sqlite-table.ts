@@ -117,7 +117,7 @@ const COLUMNS = 'gid,branch_id,op,barrier_id'
 
 /**
  * Checks at start-up whether the barrier can keep what it promises: its table is there with its key, and so is the
- * business table that you name, on the same connection. Throws one `BranchError` with `BARRIER_MISCONFIGURED` that
+ * business table that you name, on the same connection, and a COMMIT is flushed to the disk. Throws one `BranchError` with `BARRIER_MISCONFIGURED` that
  * names every fault.
  *
  * @example
@@ -139,8 +139,29 @@ export function checkBarrier(
     if (businessTable !== undefined && readKey(database, parseTableName(businessTable).table) === undefined) {
       faults.push(`there is no table ${businessTable} on the barrier's connection`)
     }
+    const flushFault = findFlushFault(database)
+    if (flushFault !== undefined) faults.push(flushFault)
   })
   if (faults.length > 0) throw new BranchError('BARRIER_MISCONFIGURED', faults.join('; '))
+}
+
+/** The least `PRAGMA synchronous` with which a COMMIT is on the disk: 2 is FULL, and 3 is EXTRA. The other modes lose more than the last COMMIT. */
+const LEAST_SYNCHRONOUS: ReadonlyMap<unknown, number> = new Map([
+  ['wal', 2],
+  ['truncate', 2],
+  ['persist', 2],
+  // The COMMIT is that the journal is deleted, and below EXTRA its folder is not flushed (sqlite.org/pragma.html#pragma_synchronous).
+  ['delete', 3],
+])
+
+/** Finds settings of this connection by which a power cut takes back effects that were answered as done. A database without a file has none. */
+function findFlushFault(database: SqliteDatabase): string | undefined {
+  const read = (sql: string) => readCells(database.prepare(sql).get())[0]
+  if (read("SELECT file FROM pragma_database_list WHERE name = 'main'") === '') return undefined
+  const mode = read('PRAGMA journal_mode')
+  const synchronous = Number(read('PRAGMA synchronous'))
+  if (synchronous >= (LEAST_SYNCHRONOUS.get(mode) ?? Number.POSITIVE_INFINITY)) return undefined
+  return `journal_mode is ${mode} and synchronous is ${synchronous}: an effect that was answered as done may be gone after a power cut. Set PRAGMA journal_mode = WAL and PRAGMA synchronous = FULL on the barrier's connection`
 }
 
 /** The columns of the primary key in their order, or undefined if there is no such table. */
