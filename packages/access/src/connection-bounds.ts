@@ -53,11 +53,8 @@ export class ConnectionBounds {
     this.#holders = new Holders(limits, (connection, bound) => this.#end(connection, bound))
     this.#turns = new FairTurns({
       perTurnMax: limits.requestsPerTurnMax,
+      turnMsMax: limits.turnMsMax,
       waitingMax: limits.pipelinedRequestsMax,
-      // Other connections may be ready to be read in the same turn, each with as many requests.
-      onFlood: () => {
-        for (const connection of this.#holders.all()) this.#turns.pauseInFlood(connection)
-      },
       readBodyBytes: (raw) => Math.min(readAnnouncedBytes(raw.headers), BUFFERED_BYTES_MAX),
       ...this.#byteAccount,
     })
@@ -220,6 +217,8 @@ export class ConnectionBounds {
     } else if (oddity !== undefined) {
       refuseConnection(request, reply)
       done(new OddRequestError(oddity))
+    } else if (!(raw.socket instanceof Socket)) {
+      done()
     } else if (!this.#turns.begin(connection, done, raw)) {
       reply.hijack()
       this.#end(connection, 'pipelined-requests')
@@ -243,7 +242,7 @@ export class ConnectionBounds {
       if (chunk.length < TINY_CHUNK_BYTES) {
         tinyChunks += 1
         this.#turns.countExcess()
-        if (tinyChunks % TINY_CHUNKS_PER_READ_MAX === 0) this.#turns.startLater(connection)
+        if (tinyChunks % TINY_CHUNKS_PER_READ_MAX === 0) this.#turns.readLater(connection)
       }
       if (bodyBytes > BODY_BYTES_MAX) release()
     }

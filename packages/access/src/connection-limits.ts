@@ -26,7 +26,15 @@ export interface ConnectionBoundLimits {
   readonly unreadBodyBytesMax: number
   /** One turn of the event loop begins this many requests of one connection. */
   readonly requestsPerTurnMax: number
-  /** This many requests in all may wait for a later turn because their connection pipelined them. */
+  /**
+   * One turn of the event loop begins requests of all connections for about this long, and those of connections without
+   * a good key for a twelfth of it. The others wait for the next turn. The submits of 256 connections take less.
+   */
+  readonly turnMsMax: number
+  /**
+   * This many requests of connections with a good key may wait for a later turn because their connection pipelined them,
+   * and a quarter as many of others.
+   */
   readonly pipelinedRequestsMax: number
 }
 
@@ -44,6 +52,7 @@ export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
   strangersPerAddressMax: 1_024,
   unreadBodyBytesMax: 32 * 1024 * 1024,
   requestsPerTurnMax: 4,
+  turnMsMax: 12,
   pipelinedRequestsMax: 2_048,
 }
 

@@ -9,6 +9,8 @@ export interface WaitingRequest {
   readonly begin: () => void
   /** This many bytes of its body may be held meanwhile. */
   readonly bodyBytes: number
+  /** Its connection had shown no good key when it began to wait. */
+  readonly isStranger: boolean
 }
 
 /** Holds what the bounds keep for one connection of a caller. */
@@ -32,6 +34,8 @@ export interface Connection {
   /** In this turn of the event loop, `begunInTurn` requests of the connection were begun. */
   turn: number
   begunInTurn: number
+  /** The turn of the event loop in which requests that waited were begun. */
+  servedInTurn: number
   /** The turn of the event loop in which reading was last resumed after a pause. */
   resumedInTurn: number
   readonly waiting: WaitingRequest[]
@@ -57,6 +61,9 @@ export interface Holder {
   heldBytes: number
 }
 
+/** This turn of the event loop never is. */
+export const NO_TURN = -1
+
 /** A socket keeps its connection under this symbol. A look-up in a WeakMap takes longer, and each request makes one. */
 const CONNECTION = Symbol('counterstep.connection')
 
@@ -75,9 +82,10 @@ export function findConnection(socket: Socket): Connection {
     hasPassed: false,
     passedAt: 0,
     isRefused: false,
-    turn: -1,
+    turn: NO_TURN,
     begunInTurn: 0,
-    resumedInTurn: -1,
+    servedInTurn: NO_TURN,
+    resumedInTurn: NO_TURN,
     waiting: [],
     isPaused: undefined,
     heldBytes: 0,

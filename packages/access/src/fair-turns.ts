@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import { type Connection, pauseReading, resumeReading, type WaitingRequest } from './connection.ts'
+import { type Connection, NO_TURN, pauseReading, resumeReading, type WaitingRequest } from './connection.ts'
 import { HolderQueue } from './holder-queue.ts'
+import { TurnTime } from './turn-time.ts'
 
 /** A connection with this many waiting requests is not read from until fewer wait. */
 const WAITING_PER_CONNECTION_MAX = 32
@@ -9,7 +10,7 @@ const WAITING_PER_CONNECTION_MAX = 32
  * 25 ms.
  */
 const RESUMED_PER_TURN_MAX = 1
-/** One turn reads from this many connections that are new, or that a flood has paused. */
+/** One turn reads from this many connections that are new, and from as many that were paused because a turn took long. */
 const STARTED_PER_TURN_MAX = 4
 /**
  * A connection that has not passed the gate may have this many waiting requests. Callers without a key ask for a page or for
@@ -17,29 +18,39 @@ const STARTED_PER_TURN_MAX = 4
  */
 const STRANGER_WAITING_MAX = 16
 /**
+ * So many of these connections begin a request in a turn even if there is no time left. A client that pipelines many as
+ * soon as it connects shows its key with the first of them.
+ */
+const STRANGERS_PER_TURN_MIN = 8
+/** Requests of connections that have not passed the gate take this part of the number that may wait. */
+const SHARE_OF_STRANGERS = 1 / 4
+/**
  * After a turn in which many pipelined requests came, this many turns read from no connection that is new or paused. Each turn
  * of the loop accepts one new connection, so otherwise new ones would come in as slowly as the flood is read.
  */
 const ACCEPTING_TURNS = 16
+/**
+ * A turn takes this part of its time behind one that has accepted a connection. More are likely to wait for that, and the
+ * system drops those that are too many, whose callers try again after seconds.
+ */
+const PART_WHILE_ACCEPTING = 1 / 4
 /** A turn with this many requests beyond the shares of their connections takes about as long as reading for 1 ms. */
 const COSTLY_EXCESS = 100
 /** One holder may have this many connections that wait to be read from for the first time. They are read within 2 s. */
 const UNREAD_PER_HOLDER_MAX = 128
 /**
- * A flood has begun when this many requests have come in one turn beyond the shares of their connections. Node parses
- * that many in about 10 ms.
+ * A flood has begun when this many requests have come in one turn beyond the shares of their connections, or after the
+ * time of the turn was over. Node parses that many in about 10 ms.
  */
 const EXCESS_PER_TURN_MAX = 1_000
 
 export interface FairTurnsOptions {
   /** One turn of the event loop begins this many requests of one connection. */
   readonly perTurnMax: number
-  /** This many requests in all may wait for a later turn. */
+  /** One turn of the event loop begins requests for about this long. Those of strangers have a twelfth of it. */
+  readonly turnMsMax: number
+  /** This many requests beyond the shares of their connections may wait for a later turn, and a quarter as many of strangers'. */
   readonly waitingMax: number
-  /**
-   * This is called when many requests have come in this turn beyond the shares of their connections, and more may come.
-   */
-  readonly onFlood: () => void
   /** Returns how many bytes of its body may be held for a request that waits. */
   readonly readBodyBytes: (raw: IncomingMessage) => number
   /** Holds the bytes of a request that waits. `release` is called when the request begins. */
@@ -48,25 +59,43 @@ export interface FairTurnsOptions {
 }
 
 /**
- * Begins a few requests of each connection in one turn of the event loop. One read may hold thousands of pipelined
- * requests; without this class all of them would be handled before any other connection gets its turn.
+ * Begins a few requests of each connection in one turn of the event loop, and those of all connections for a few
+ * milliseconds. One read may hold thousands of pipelined requests, and thousands of connections may each bring one;
+ * without this class all of them would be handled before anything else gets its turn. What waits begins by turns of the
+ * holders of the connections. A connection that has not passed the gate is a stranger's. It is not read from while its
+ * requests wait, so strangers take a bounded part of each turn, however many they are.
  */
 export class FairTurns {
   readonly #options: FairTurnsOptions
-  readonly #waiting = new Set<Connection>()
-  /** Each of these connections already has a listener that forgets it when it closes. */
-  readonly #watched = new WeakSet<Connection>()
+  readonly #time: TurnTime
+  /** They are all that are open and have begun to be read from. */
+  readonly #connections = new Set<Connection>()
+  /** They have requests that wait, and may begin some. */
+  readonly #known = new HolderQueue()
+  readonly #strangers = new HolderQueue()
+  /** They have begun some that waited in this turn, and have more. */
+  readonly #hadTheirTurn = new Set<Connection>()
+  #isStrangersTurn = false
   readonly #toResume = new HolderQueue()
   readonly #toStart = new HolderQueue()
+  readonly #toReadOn = new HolderQueue()
   #excess = 0
+  /** So many requests within the shares of connections with a good key have come in this turn after its time was over. */
+  #late = 0
+  #hasAccepted = false
   #isFlooded = false
+  #areStrangersPaused = false
+  /** So many connections of strangers have begun a request, or asked to begin one, in this turn. */
+  #strangersBegun = 0
   #waitingCount = 0
+  #waitingOfStrangers = 0
   #turn = 0
   #isTurnCounted = false
   #acceptingTurns = 0
 
-  constructor(options: FairTurnsOptions) {
+  constructor(options: FairTurnsOptions, nowMs = () => performance.now()) {
     this.#options = options
+    this.#time = new TurnTime(options.turnMsMax, nowMs)
   }
 
   /** Returns how many requests wait for a later turn. */
@@ -76,41 +105,38 @@ export class FairTurns {
 
   /**
    * Begins a request at once or in a later turn, or never if its connection ends before. Returns false if too many
-   * requests wait already, or if the request would wait and has a body but its connection has no good key. The
-   * connection then has to end.
+   * requests wait already, or if the request is pipelined, would wait and has a body but its connection has no good key.
+   * The connection then has to end.
    */
   begin(connection: Connection, begin: () => void, raw: IncomingMessage): boolean {
     this.#countTurn()
-    if (connection.turn !== this.#turn) {
-      connection.turn = this.#turn
-      connection.begunInTurn = 0
-    }
-    if (connection.begunInTurn >= this.#options.perTurnMax || connection.waiting.length > 0)
-      return this.#add(connection, { begin, bodyBytes: this.#options.readBodyBytes(raw) })
-    connection.begunInTurn += 1
-    begin()
-    return true
-  }
-
-  /** Pauses a connection and reads from it in a later turn, unless it was read from again in this turn. */
-  pauseInFlood(connection: Connection): void {
-    if (connection.resumedInTurn !== this.#turn) this.startLater(connection)
+    this.#enterTurn(connection)
+    const isStranger = connection.caller === undefined
+    const isOverShare = this.#isOverShare(connection, isStranger)
+    if (isOverShare) this.countExcess()
+    else if (this.#mayBegin(connection, isStranger)) {
+      connection.begunInTurn += 1
+      begin()
+      return true
+    } else this.#countLate(isStranger)
+    return this.#add(
+      connection,
+      { begin, bodyBytes: this.#options.readBodyBytes(raw), isStranger },
+      isOverShare,
+    )
   }
 
   /** Reads from a connection that has just opened in a later turn. Returns false if too many of its holder wait for that already. */
   startNew(connection: Connection): boolean {
+    this.#hasAccepted = true
     if (this.#toStart.count(connection.holder) >= UNREAD_PER_HOLDER_MAX) return false
-    this.startLater(connection)
+    this.#pause(connection, this.#toStart)
     return true
   }
 
   /** Pauses a connection and reads from it in a later turn. Holders take turns. */
-  startLater(connection: Connection): void {
-    if (connection.isPaused === true || connection.socket.destroyed) return
-    pauseReading(connection)
-    this.#watch(connection)
-    this.#toStart.add(connection)
-    this.#countTurn()
+  readLater(connection: Connection): void {
+    this.#pause(connection, this.#toReadOn)
   }
 
   /**
@@ -119,48 +145,125 @@ export class FairTurns {
   countExcess(requests = 1): void {
     this.#countTurn()
     this.#excess += requests
-    if (this.#excess < EXCESS_PER_TURN_MAX || this.#isFlooded) return
+    this.#pauseIfFlooded()
+  }
+
+  #countLate(isStranger: boolean): void {
+    if (!isStranger) {
+      this.#late += 1
+      this.#pauseIfFlooded()
+    } else if (!this.#areStrangersPaused) {
+      this.#areStrangersPaused = true
+      this.#pauseAll(({ caller }) => caller === undefined)
+    }
+  }
+
+  /** Other connections may be ready to be read in the same turn, each with as many requests. */
+  #pauseIfFlooded(): void {
+    if (this.#excess + this.#late < EXCESS_PER_TURN_MAX || this.#isFlooded) return
     this.#isFlooded = true
-    this.#options.onFlood()
+    this.#pauseAll(() => true)
+  }
+
+  /** Those that were read from again in this turn go on, so that each gets its turn. */
+  #pauseAll(isMeant: (connection: Connection) => boolean): void {
+    for (const connection of this.#connections)
+      if (isMeant(connection) && connection.resumedInTurn !== this.#turn) this.readLater(connection)
+  }
+
+  #pause(connection: Connection, queue: HolderQueue): void {
+    if (connection.isPaused === true || connection.socket.destroyed) return
+    pauseReading(connection)
+    this.#watch(connection)
+    queue.add(connection)
+    this.#countTurn()
   }
 
   #countTurn(): void {
     if (this.#isTurnCounted) return
     this.#isTurnCounted = true
+    this.#time.start(this.#hasAccepted ? PART_WHILE_ACCEPTING : 1)
+    this.#hasAccepted = false
     setImmediate(this.#endTurn)
   }
 
-  #add(connection: Connection, request: WaitingRequest): boolean {
-    this.countExcess()
-    if (this.#waitingCount >= this.#options.waitingMax) return false
-    if (connection.caller === undefined && connection.waiting.length >= STRANGER_WAITING_MAX) return false
-    // The key is checked when the request begins. Until then no bytes of a body are held for a connection without a
-    // good key.
-    if (request.bodyBytes > 0 && connection.caller === undefined) return false
-    this.#watch(connection)
-    this.#waiting.add(connection)
+  #enterTurn(connection: Connection): void {
+    if (connection.turn === this.#turn) return
+    if (connection.turn === NO_TURN) this.#watch(connection)
+    connection.turn = this.#turn
+    connection.begunInTurn = 0
+  }
+
+  #mayBegin({ waiting, begunInTurn }: Connection, isStranger: boolean): boolean {
+    if (waiting.length > 0) return false
+    if (isStranger && begunInTurn === 0) this.#strangersBegun += 1
+    const isOneOfFew = isStranger && begunInTurn === 0 && this.#strangersBegun <= STRANGERS_PER_TURN_MIN
+    return this.#time.take(isStranger) || isOneOfFew
+  }
+
+  /** Behind a request that waits, a stranger has no share. */
+  #isOverShare({ begunInTurn, waiting }: Connection, isStranger: boolean): boolean {
+    const { perTurnMax } = this.#options
+    return isStranger
+      ? waiting.length > 0 || begunInTurn >= perTurnMax
+      : begunInTurn + waiting.length >= perTurnMax
+  }
+
+  #add(connection: Connection, request: WaitingRequest, isOverShare: boolean): boolean {
+    const { isStranger, bodyBytes } = request
+    if (isOverShare && !this.#hasRoom(isStranger)) return false
+    if (isStranger && connection.waiting.length >= STRANGER_WAITING_MAX) return false
+    // The key is checked when the request begins. Until then bytes of a body are held for a connection without a good
+    // key only if nothing of it waits already.
+    if (bodyBytes > 0 && isStranger && isOverShare) return false
     connection.waiting.push(request)
-    this.#waitingCount += 1
-    if (request.bodyBytes > 0) this.#options.hold(connection, request.bodyBytes)
+    this.#countWaiting(isStranger, 1)
+    this.#queue(connection)
+    if (bodyBytes > 0) this.#options.hold(connection, bodyBytes)
+    if (isStranger) this.readLater(connection)
     // A body is read once its request has begun, and its bytes are counted there.
-    if (request.bodyBytes > 0 || connection.waiting.length === WAITING_PER_CONNECTION_MAX)
-      pauseReading(connection)
+    if (bodyBytes > 0 || connection.waiting.length === WAITING_PER_CONNECTION_MAX) pauseReading(connection)
     return true
   }
 
+  #hasRoom(isStranger: boolean): boolean {
+    const { waitingMax } = this.#options
+    return isStranger
+      ? this.#waitingOfStrangers < waitingMax * SHARE_OF_STRANGERS
+      : this.#waitingCount - this.#waitingOfStrangers < waitingMax
+  }
+
+  #countWaiting(isStranger: boolean, change: 1 | -1): void {
+    this.#waitingCount += change
+    if (isStranger) this.#waitingOfStrangers += change
+  }
+
+  #queue(connection: Connection): void {
+    if (connection.waiting.length === 0) return
+    if (connection.servedInTurn === this.#turn) {
+      this.#hadTheirTurn.add(connection)
+      return
+    }
+    const queue = connection.caller === undefined ? this.#strangers : this.#known
+    queue.add(connection)
+  }
+
   #watch(connection: Connection): void {
-    if (this.#watched.has(connection)) return
-    this.#watched.add(connection)
+    if (this.#connections.has(connection)) return
+    this.#connections.add(connection)
     connection.socket.once('close', () => this.#forget(connection))
   }
 
   #forget(connection: Connection): void {
-    this.#waitingCount -= connection.waiting.length
-    for (const { bodyBytes } of connection.waiting) this.#options.release(connection, bodyBytes)
+    for (const { bodyBytes, isStranger } of connection.waiting) {
+      this.#countWaiting(isStranger, -1)
+      this.#options.release(connection, bodyBytes)
+    }
     connection.waiting.length = 0
-    this.#waiting.delete(connection)
-    this.#toResume.delete(connection)
-    this.#toStart.delete(connection)
+    this.#connections.delete(connection)
+    this.#hadTheirTurn.delete(connection)
+    for (const queue of [this.#known, this.#strangers, this.#toResume, this.#toStart, this.#toReadOn])
+      queue.delete(connection)
   }
 
   readonly #endTurn = (): void => {
@@ -169,34 +272,66 @@ export class FairTurns {
     this.#acceptingTurns =
       this.#excess >= COSTLY_EXCESS ? ACCEPTING_TURNS : Math.max(0, this.#acceptingTurns - 1)
     this.#excess = 0
+    this.#late = 0
     this.#isFlooded = false
+    this.#areStrangersPaused = false
+    this.#strangersBegun = 0
     if (this.#acceptingTurns === 0) {
       this.#resumeSome(this.#toResume, RESUMED_PER_TURN_MAX)
       this.#resumeSome(this.#toStart, STARTED_PER_TURN_MAX)
+      this.#resumeSome(this.#toReadOn, STARTED_PER_TURN_MAX)
     }
-    for (const connection of this.#waiting) this.#beginSome(connection)
-    if (this.#toResume.size > 0 || this.#toStart.size > 0) this.#countTurn()
+    for (const connection of this.#hadTheirTurn) this.#queue(connection)
+    this.#hadTheirTurn.clear()
+    const isMoreToDo = [this.#known, this.#strangers, this.#toResume, this.#toStart, this.#toReadOn].some(
+      ({ size }) => size > 0,
+    )
+    if (isMoreToDo) this.#countTurn()
+    this.#beginNext()
+  }
+
+  readonly #beginNext = (): void => {
+    const connection = this.#takeNext()
+    if (connection === undefined) return
+    this.#countTurn()
+    this.#beginSome(connection)
+    queueMicrotask(this.#beginNextLater)
+  }
+
+  /** The promises of a request come before the tick, so the time that they take counts, too. */
+  readonly #beginNextLater = (): void => process.nextTick(this.#beginNext)
+
+  /** Strangers and others take turns, while there is time for them. */
+  #takeNext(): Connection | undefined {
+    for (const isStranger of [this.#isStrangersTurn, !this.#isStrangersTurn]) {
+      const queue = isStranger ? this.#strangers : this.#known
+      if (queue.size === 0 || !this.#time.take(isStranger)) continue
+      this.#isStrangersTurn = !isStranger
+      return queue.shift()
+    }
+    return undefined
   }
 
   #beginSome(connection: Connection): void {
-    this.#countTurn()
-    const requests = connection.waiting.splice(0, this.#options.perTurnMax)
-    this.#waitingCount -= requests.length
-    connection.turn = this.#turn
-    connection.begunInTurn = requests.length
-    if (connection.waiting.length === 0) this.#waiting.delete(connection)
-    for (const { begin, bodyBytes } of requests) {
-      if (bodyBytes > 0) this.#options.release(connection, bodyBytes)
+    connection.servedInTurn = this.#turn
+    for (let begun = 0; begun < this.#options.perTurnMax; begun += 1) {
+      const request = connection.waiting.shift()
+      if (request === undefined) break
+      this.#countWaiting(request.isStranger, -1)
+      if (request.bodyBytes > 0) this.#options.release(connection, request.bodyBytes)
       // An earlier request may have been refused.
-      if (!connection.isRefused && !connection.socket.destroyed) begin()
+      if (!connection.isRefused && !connection.socket.destroyed) request.begin()
     }
-    if (
-      connection.isPaused === true &&
-      !this.#toStart.has(connection) &&
-      !connection.isRefused &&
-      connection.waiting.length < this.#options.perTurnMax
-    )
-      this.#toResume.add(connection)
+    this.#queue(connection)
+    this.#readOnIfPaused(connection)
+  }
+
+  #readOnIfPaused(connection: Connection): void {
+    if (connection.isPaused !== true || connection.isRefused) return
+    if (this.#toStart.has(connection) || this.#toReadOn.has(connection)) return
+    if (connection.waiting.length >= this.#options.perTurnMax) return
+    const queue = connection.caller === undefined ? this.#toReadOn : this.#toResume
+    queue.add(connection)
   }
 
   #resumeSome(connections: HolderQueue, max: number): void {

@@ -56,12 +56,6 @@ export class Holders {
     return this.#bytes
   }
 
-  /** Yields every connection that is counted. */
-  *all(): Iterable<Connection> {
-    yield* this.#strangers
-    for (const { connections } of this.#trusted.values()) yield* connections
-  }
-
   /** Counts a new connection until it closes, and ends one if there is no place for it. */
   add(connection: Connection): void {
     this.#endTrust()

@@ -1,3 +1,4 @@
+import type { ConnectionLimits } from '@counterstep/access'
 import { memoryStore } from '@counterstep/store-conformance'
 import { type FastifyInstance, fastify } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -223,9 +224,12 @@ for (const { api, submit, open } of APIS) {
     ] as const
 
     /** Counts the requests of one caller that are begun before one of another, which came behind the first of them. */
-    async function begunBefore(request: string, requestsPerTurnMax: number): Promise<number> {
+    async function begunBefore(
+      request: string,
+      limits: Pick<ConnectionLimits, 'requestsPerTurnMax'> & Partial<ConnectionLimits>,
+    ): Promise<number> {
       const begun: number[] = []
-      const { [api]: app } = await apis({ limits: { requestsPerTurnMax } }, (each) =>
+      const { [api]: app } = await apis({ limits }, (each) =>
         each.addHook('onRequest', async ({ raw }) => void begun.push(raw.socket.remotePort ?? 0)),
       )
       const [flood, other] = [await caller(app), await caller(app)]
@@ -241,7 +245,7 @@ for (const { api, submit, open } of APIS) {
     }
 
     it('Pipelined requests for a route with a body are begun a few at a time, and others get their turn', async () => {
-      expect(await begunBefore(spellings[2][1], 4)).toBeLessThan(MANY / 2)
+      expect(await begunBefore(spellings[2][1], { requestsPerTurnMax: 4 })).toBeLessThan(MANY / 2)
     })
 
     for (const [what, request] of spellings.slice(0, 2)) {
@@ -269,13 +273,15 @@ for (const { api, submit, open } of APIS) {
     }
 
     it('Mutant: pipelined requests keep all others waiting where each turn has no bound', async () => {
-      expect(await begunBefore(spellings[0][1], UNLIMITED)).toBe(MANY)
+      expect(
+        await begunBefore(spellings[0][1], { requestsPerTurnMax: UNLIMITED, turnMsMax: UNLIMITED }),
+      ).toBe(MANY)
     })
 
     /** Counts the requests of silent connections, which all send at once, that are parsed before one of another caller begins. */
-    async function parsedBefore(requestsPerTurnMax: number): Promise<number> {
+    async function parsedBefore(requestsPerTurnMax: number, turnMsMax = 12): Promise<number> {
       const seen = { parsed: 0, atOther: 0, otherPort: -1 }
-      const limits = { requestsPerTurnMax, pipelinedRequestsMax: 100_000 }
+      const limits = { requestsPerTurnMax, turnMsMax, pipelinedRequestsMax: 100_000 }
       const { [api]: app } = await apis({ limits }, (each) =>
         each.addHook('onRequest', async ({ raw }) => {
           if (raw.socket.remotePort === seen.otherPort) seen.atOther = seen.parsed
@@ -302,7 +308,34 @@ for (const { api, submit, open } of APIS) {
     })
 
     it('Mutant: pipelined requests of many connections are all read before anything else where each turn has no bound', async () => {
-      expect(await parsedBefore(UNLIMITED)).toBeGreaterThan(20_000)
+      expect(await parsedBefore(UNLIMITED, UNLIMITED)).toBeGreaterThan(20_000)
+    })
+
+    /** Counts the requests of many connections without a key, which all send at once, that begin before one of another caller. */
+    async function begunBeforeKnown(turnMsMax: number): Promise<number> {
+      const begun: number[] = []
+      const { [api]: app } = await apis({ limits: { turnMsMax } }, (each) =>
+        each.addHook('onRequest', async ({ raw }) => void begun.push(raw.socket.remotePort ?? 0)),
+      )
+      const ask = `GET ${open} HTTP/1.1\r\n${HOST}\r\n`
+      const [known, ...strangers] = await callers(app, 101)
+      known?.send(spellings[2][1])
+      for (const each of strangers) each.send(ask)
+      for (const each of [known, ...strangers]) await hasAnswers(each as RawCaller, 1)
+      begun.length = 0
+      app.server.once('request', () => known?.send(ask))
+      for (const each of strangers) each.send(ask.repeat(4))
+      await hasAnswers(known as RawCaller, 2)
+      for (const each of strangers) await hasAnswers(each, 5)
+      return begun.indexOf(known?.port ?? 0)
+    }
+
+    it('Requests of many connections without a key leave turns to a caller that has passed, and all are answered', async () => {
+      expect(await begunBeforeKnown(0.05)).toBeLessThan(100)
+    })
+
+    it('Mutant: requests of many connections without a key are all begun before another where a turn has no end', async () => {
+      expect(await begunBeforeKnown(UNLIMITED)).toBe(400)
     })
 
     it('Pipelined requests over the number that may wait in all end their connection', async () => {

@@ -1,0 +1,204 @@
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { type Connection, findConnection, type Holder } from '../src/connection.ts'
+import { FairTurns } from '../src/fair-turns.ts'
+
+const RAW = new IncomingMessage(new Socket())
+const TURN_MS = 12
+
+/** The clock stands still but for what requests take. */
+function createTurns({ waitingMax = 2_048, bodyBytes = 0, turnMsMax = TURN_MS } = {}) {
+  const clock = { nowMs: 1_000 }
+  const begun: string[] = []
+  const turns = new FairTurns(
+    {
+      ...{ perTurnMax: 4, turnMsMax, waitingMax },
+      readBodyBytes: () => bodyBytes,
+      hold: () => undefined,
+      release: () => undefined,
+    },
+    () => clock.nowMs,
+  )
+  const work = (name: string, tookMs: number) => () => {
+    begun.push(name)
+    clock.nowMs += tookMs
+  }
+  return {
+    turns,
+    clock,
+    work,
+    /** The request takes so long. Returns whether it may wait, if it does not begin. */
+    ask: (connection: Connection, name: string, tookMs: number) =>
+      turns.begin(connection, work(name, tookMs), RAW),
+    /** Lets the turn end, and returns the names of what has begun since. */
+    async endTurn(): Promise<string> {
+      await setImmediate()
+      return begun.splice(0).join('')
+    },
+  }
+}
+
+const createKey = (name: string): Holder => createHolder(name, () => true)
+const createAddress = (name: string): Holder => createHolder(name, undefined)
+
+function createHolder(name: string, isGood: Holder['isGood']): Holder {
+  return { name, isGood, connections: new Set(), heldBytes: 0 }
+}
+
+function open(holder: Holder): Connection {
+  const caller = holder.isGood && holder.name
+  return Object.assign(findConnection(new Socket()), { holder, caller })
+}
+
+function openMany(holder: Holder, count: number): Connection[] {
+  return Array.from({ length: count }, () => open(holder))
+}
+
+function countPaused(connections: readonly Connection[]): number {
+  return connections.filter(({ isPaused }) => isPaused).length
+}
+
+describe('S41: requests of many connections in one turn of the event loop', () => {
+  it('Those of all connections begin for a few milliseconds, and the others in the next turns', async () => {
+    const { turns, ask, endTurn } = createTurns()
+    const key = createKey('key')
+    for (const name of 'abcdefghij') expect(ask(open(key), name, 3)).toBe(true)
+    expect(turns.waitingCount).toBe(6)
+    expect(await endTurn()).toBe('abcdefgh')
+    expect(await endTurn()).toBe('ij')
+    expect(turns.waitingCount).toBe(0)
+  })
+
+  it('Mutant: those of all connections begin in one turn where it has no bound', async () => {
+    const { turns, ask } = createTurns({ turnMsMax: Number.POSITIVE_INFINITY })
+    const address = createAddress('192.0.2.1')
+    for (const each of openMany(address, 1_000)) ask(each, 's', 1)
+    expect(turns.waitingCount).toBe(0)
+  })
+
+  it('Those that wait begin by turns of the holders of their connections', async () => {
+    const { ask, endTurn } = createTurns()
+    const [flood, honest] = [createKey('flood'), createKey('honest')]
+    for (const each of openMany(flood, 100)) ask(each, 'f', 6)
+    ask(open(honest), 'h', 6)
+    expect(await endTurn()).toBe('fffh')
+    expect(await endTurn()).toBe('ff')
+  })
+
+  it('Those of strangers have a small part of the time, and others do not wait for them', async () => {
+    const { ask, endTurn } = createTurns()
+    const [address, key] = [createAddress('192.0.2.1'), createKey('key')]
+    for (const each of openMany(address, 100)) ask(each, 's', 0.1)
+    ask(open(key), 'k', 0.1)
+    expect(await endTurn()).toBe(`${'s'.repeat(10)}k${'s'.repeat(10)}`)
+    for (const each of openMany(key, 3)) ask(each, 'k', 0.1)
+    expect(await endTurn()).toBe(`kkk${'s'.repeat(10)}`)
+  })
+
+  it('A few strangers begin in each turn even if it has no time left, since they may show a key', async () => {
+    const { turns, ask, endTurn } = createTurns()
+    ask(open(createKey('key')), 'k', TURN_MS)
+    const strangers = openMany(createAddress('192.0.2.1'), 9)
+    for (const each of strangers) for (const name of 'ab') ask(each, name, 0)
+    expect(turns.waitingCount).toBe(10)
+    expect(await endTurn()).toBe(`k${'a'.repeat(8)}${'b'.repeat(8)}ab`)
+  })
+
+  it('Strangers have their part where others have more to begin than a turn has time for', async () => {
+    const { ask, endTurn } = createTurns()
+    const [address, key] = [createAddress('192.0.2.1'), createKey('key')]
+    for (const each of openMany(key, 20)) ask(each, 'k', 2)
+    for (const each of openMany(address, 8)) ask(each, '', 0)
+    for (const each of openMany(address, 20)) ask(each, 's', 0.5)
+    expect(await endTurn()).toBe('kkkkkkkskskkkk')
+  })
+
+  it('The time counts that a request takes by promises', async () => {
+    const { turns, clock, work, endTurn } = createTurns()
+    const key = createKey('key')
+    turns.begin(open(key), work('x', TURN_MS), RAW)
+    for (const name of 'abcd') {
+      const begin = async () => {
+        work(name, 0)()
+        await undefined
+        clock.nowMs += 9
+      }
+      turns.begin(open(key), () => void begin(), RAW)
+    }
+    expect(await endTurn()).toBe('xab')
+    expect(await endTurn()).toBe('cd')
+  })
+
+  it('A turn is short behind one that has accepted a connection, so that others that wait for that get in', async () => {
+    const { turns, ask, endTurn } = createTurns()
+    const key = createKey('key')
+    turns.startNew(open(createAddress('192.0.2.1')))
+    for (const each of openMany(key, 10)) ask(each, 'k', 3)
+    expect(await endTurn()).toBe('kkkkk')
+    expect(await endTurn()).toBe('kkkk')
+  })
+})
+
+describe('S41: the connections of strangers in a turn that has no more time for them', () => {
+  it('None of them is read from, and then a few are in each turn', async () => {
+    const { turns, ask, endTurn } = createTurns()
+    const strangers = openMany(createAddress('192.0.2.1'), 100)
+    for (const each of strangers) ask(each, 's', 0)
+    await endTurn()
+    const known = open(createKey('key'))
+    ask(known, 'k', 0)
+    for (const each of strangers.slice(0, 9)) ask(each, 's', 1)
+    expect(countPaused(strangers)).toBe(100)
+    expect(known.isPaused).not.toBe(true)
+    await endTurn()
+    expect([turns.waitingCount, countPaused(strangers)]).toEqual([0, 96])
+    await endTurn()
+    expect(countPaused(strangers)).toBe(92)
+  })
+
+  it('Addresses take turns, so that one with many connections delays no other', async () => {
+    const { ask, endTurn } = createTurns()
+    const flood = openMany(createAddress('192.0.2.1'), 100)
+    const other = open(createAddress('192.0.2.2'))
+    for (const each of [...flood, other]) ask(each, 's', 0)
+    await endTurn()
+    for (const each of flood.slice(0, 9)) ask(each, 's', 1)
+    expect(other.isPaused).toBe(true)
+    await endTurn()
+    expect(other.isPaused).toBe(false)
+  })
+
+  it('A first request with a body waits for the next turn, and one behind it ends the connection', () => {
+    const { ask } = createTurns({ bodyBytes: 100 })
+    const [second, ...others] = openMany(createAddress('192.0.2.1'), 9) as [Connection, ...Connection[]]
+    for (const each of others) ask(each, 'a', 1)
+    expect(ask(second, 'b', 1)).toBe(true)
+    expect(second.isPaused).toBe(true)
+    expect(ask(second, 'c', 1)).toBe(false)
+  })
+
+  it('Their pipelined requests that wait take no room of those with a good key, and each may have one wait', () => {
+    const { ask } = createTurns({ waitingMax: 8 })
+    const [second, ...others] = openMany(createAddress('192.0.2.1'), 20) as [Connection, ...Connection[]]
+    for (const each of others.splice(0, 8)) ask(each, 'a', TURN_MS)
+    expect(ask(second, 'b', 0)).toBe(true)
+    expect(ask(second, 'c', 0)).toBe(true)
+    expect(ask(second, 'd', 0)).toBe(false)
+    expect(others.map((each) => ask(each, 'e', 0))).toEqual(Array(11).fill(true))
+    const known = open(createKey('key'))
+    expect('12345678'.split('').map((name) => ask(known, name, 0))).toEqual(Array(8).fill(true))
+  })
+
+  it('What waits is given up when the connection closes', async () => {
+    const { turns, ask, endTurn } = createTurns()
+    const [first, second] = openMany(createKey('key'), 2) as [Connection, Connection]
+    ask(first, 'a', TURN_MS)
+    ask(second, 'b', 1)
+    expect(turns.waitingCount).toBe(1)
+    second.socket.destroy()
+    await endTurn()
+    expect(turns.waitingCount).toBe(0)
+  })
+})
