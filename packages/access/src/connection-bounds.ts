@@ -186,6 +186,29 @@ export class ConnectionBounds {
     return !connection.isRefused
   }
 
+  /**
+   * Calls `decide`, or `fail`, when the session of a request has been looked for and it is the turn of its connection,
+   * unless that ends before. Meanwhile no other request of the connection begins: thousands that look for made-up
+   * sessions would all be decided at once, since they wait for one read of the store.
+   */
+  waitForSession(
+    raw: IncomingMessage,
+    finding: Promise<void>,
+    decide: () => void,
+    fail: (error: Error) => void,
+  ): void {
+    if (!isOnCountedConnection(raw)) {
+      finding.then(decide, fail)
+      return
+    }
+    const connection = findConnection(raw.socket)
+    this.#turns.holdForSession(connection)
+    finding.then(
+      () => this.#turns.goOn(connection, decide),
+      (error: Error) => this.#turns.goOn(connection, () => fail(error)),
+    )
+  }
+
   /** Counts a connection that no server of Node's for HTTP/1 has. */
   countConnection(socket: Socket): void {
     this.#holders.add(findConnection(socket))

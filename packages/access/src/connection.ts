@@ -39,6 +39,8 @@ export interface Connection {
   /** The turn of the event loop in which reading was last resumed after a pause. */
   resumedInTurn: number
   readonly waiting: WaitingRequest[]
+  /** The sessions of so many requests are looked for. None that waits begins meanwhile. */
+  sessionsSought: number
   /** It is true while nothing more is read from the connection, and undefined if that was never so. */
   isPaused: boolean | undefined
   /** Bodies and answers of the connection hold this many bytes. */
@@ -87,6 +89,7 @@ export function findConnection(socket: Socket): Connection {
     servedInTurn: NO_TURN,
     resumedInTurn: NO_TURN,
     waiting: [],
+    sessionsSought: 0,
     isPaused: undefined,
     heldBytes: 0,
   }

@@ -126,6 +126,22 @@ export class FairTurns {
     )
   }
 
+  /** Begins no request of a connection until `goOn` is called, as often as this was called. */
+  holdForSession(connection: Connection): void {
+    connection.sessionsSought += 1
+  }
+
+  /** Calls `decide` when it is the turn of the connection, before its other requests, or never if the connection ends. */
+  goOn(connection: Connection, decide: () => void): void {
+    connection.sessionsSought -= 1
+    if (connection.isRefused || connection.socket.destroyed) return
+    this.#countTurn()
+    const isStranger = connection.caller === undefined
+    connection.waiting.unshift({ begin: decide, bodyBytes: 0, isStranger })
+    this.#countWaiting(isStranger, 1)
+    this.#queue(connection)
+  }
+
   /** Reads from a connection that has just opened in a later turn. Returns false if too many of its holder wait for that already. */
   startNew(connection: Connection): boolean {
     this.#hasAccepted = true
@@ -194,8 +210,8 @@ export class FairTurns {
     connection.begunInTurn = 0
   }
 
-  #mayBegin({ waiting, begunInTurn }: Connection, isStranger: boolean): boolean {
-    if (waiting.length > 0) return false
+  #mayBegin({ waiting, sessionsSought, begunInTurn }: Connection, isStranger: boolean): boolean {
+    if (waiting.length > 0 || sessionsSought > 0) return false
     if (isStranger && begunInTurn === 0) this.#strangersBegun += 1
     const isOneOfFew = isStranger && begunInTurn === 0 && this.#strangersBegun <= STRANGERS_PER_TURN_MIN
     return this.#time.take(isStranger) || isOneOfFew
@@ -239,7 +255,7 @@ export class FairTurns {
   }
 
   #queue(connection: Connection): void {
-    if (connection.waiting.length === 0) return
+    if (connection.waiting.length === 0 || connection.sessionsSought > 0) return
     if (connection.servedInTurn === this.#turn) {
       this.#hadTheirTurn.add(connection)
       return
@@ -314,7 +330,7 @@ export class FairTurns {
 
   #beginSome(connection: Connection): void {
     connection.servedInTurn = this.#turn
-    for (let begun = 0; begun < this.#options.perTurnMax; begun += 1) {
+    for (let begun = 0; begun < this.#options.perTurnMax && connection.sessionsSought === 0; begun += 1) {
       const request = connection.waiting.shift()
       if (request === undefined) break
       this.#countWaiting(request.isStranger, -1)

@@ -48,7 +48,7 @@ export function guardRoutes(app: FastifyInstance, gate: Gate, bounds: Connection
     function guardRoute(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {
       const finding = gate.findSession?.(request.raw)
       if (finding === undefined) decide(request, reply, done)
-      else finding.then(() => decide(request, reply, done), done)
+      else bounds.waitForSession(request.raw, finding, () => decide(request, reply, done), done)
     }
     route.onRequest = [guardRoute, ...[route.onRequest ?? []].flat()]
     if (readsBody) {

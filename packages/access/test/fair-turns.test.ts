@@ -202,3 +202,46 @@ describe('S41: the connections of strangers in a turn that has no more time for 
     expect(turns.waitingCount).toBe(0)
   })
 })
+
+describe('S41: requests whose sessions are looked for', () => {
+  it('No other request of the connection begins until it is decided, and none if it is refused', async () => {
+    const { turns, ask, work, endTurn } = createTurns()
+    const [good, bad] = openMany(createAddress('192.0.2.1'), 2) as [Connection, Connection]
+    for (const [connection, name] of [
+      [good, 'g'],
+      [bad, 'b'],
+    ] as const) {
+      turns.holdForSession(connection)
+      ask(connection, name, 0)
+      ask(connection, name, 0)
+    }
+    expect(await endTurn()).toBe('')
+    turns.goOn(good, work('G', 0))
+    turns.goOn(bad, () => {
+      work('B', 0)()
+      bad.isRefused = true
+    })
+    expect(await endTurn()).toBe('GggB')
+    expect(turns.waitingCount).toBe(0)
+  })
+
+  it('Those of many connections that end their waits at once are decided by turns, in the time of strangers', async () => {
+    const { turns, work, endTurn } = createTurns()
+    const strangers = openMany(createAddress('192.0.2.1'), 10)
+    for (const each of strangers) turns.holdForSession(each)
+    for (const each of strangers) turns.goOn(each, work('s', 0.5))
+    expect(await endTurn()).toBe('ss')
+    expect(await endTurn()).toBe('ss')
+  })
+
+  it('Nothing is decided over a connection that has ended meanwhile', async () => {
+    const { turns, work, endTurn } = createTurns()
+    const [closed, refused] = openMany(createAddress('192.0.2.1'), 2) as [Connection, Connection]
+    for (const each of [closed, refused]) turns.holdForSession(each)
+    closed.socket.destroy()
+    refused.isRefused = true
+    for (const each of [closed, refused]) turns.goOn(each, work('s', 0))
+    expect(await endTurn()).toBe('')
+    expect(turns.waitingCount).toBe(0)
+  })
+})

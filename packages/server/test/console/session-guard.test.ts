@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type IncomingMessage, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { setImmediate } from 'node:timers/promises'
 import { createGate, KeyQuota, KeyRate, readBearerKey } from '@counterstep/access'
 import { describe, expect, it } from 'vitest'
 import { buildApp } from '../../src/index.ts'
@@ -370,5 +372,43 @@ describe('S28: what is kept of a login', () => {
     expect(document?.key).toBe(createHash('sha256').update(halves).digest('hex'))
     // The hash itself opens nothing.
     expect(await look(app, { ...session, cookie: `counterstep=${document?.key}` })).toBe(NONE)
+  })
+})
+
+describe('S41: made-up sessions', () => {
+  const FAKE = [
+    'Host: 127.0.0.1',
+    `Cookie: counterstep=${'a'.repeat(43)}`,
+    `counterstep-console: ${'b'.repeat(43)}`,
+  ]
+  const ASK = `GET /v1/overview HTTP/1.1\r\n${FAKE.join('\r\n')}\r\n\r\n`
+
+  it('A connection waits for one of them at a time, and ends when it is refused', async () => {
+    await using fixture = await openSessionFixture()
+    const { app, sessions } = fixture.openNode()
+    const asked: (() => void)[] = []
+    sessions.find = () =>
+      new Promise((resolve) => {
+        asked.push(() => resolve(undefined))
+      })
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    const { port } = app.server.address() as AddressInfo
+    let parsed = 0
+    app.server.on('request', () => {
+      parsed += 1
+    })
+    const received = Array.from({ length: 10 }, async () => {
+      const socket = connect(port, '127.0.0.1')
+      socket.write(ASK.repeat(4))
+      return text(socket)
+    })
+    await expect.poll(() => parsed).toBe(40)
+    // Several turns of the event loop begin nothing more.
+    for (let turn = 0; turn < 20; turn += 1) await setImmediate()
+    expect(asked).toHaveLength(10)
+    for (const answer of asked) answer()
+    for (const each of await Promise.all(received))
+      expect(each.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 401'])
+    expect(asked).toHaveLength(10)
   })
 })
