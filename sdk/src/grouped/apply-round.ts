@@ -8,6 +8,7 @@ import { GroupRolledBack } from './group-rolled-back.ts'
 import type { GroupTable, KeptAnswer } from './group-table.ts'
 import type { GroupPlan } from './planned-apply.ts'
 import type { Member } from './rounds.ts'
+import { hasOutcome } from './settled-verdict.ts'
 import { type Awaitable, type Steps, wait } from './steps.ts'
 import { isTakenOut } from './take-out.ts'
 
@@ -67,10 +68,10 @@ export function* applyRound(
 export function* removeFailed(
   table: GroupTable,
   failed: readonly Member[],
-  rowsKept: number,
+  verdicts: readonly GroupVerdict[],
   isOneOfSeveral: boolean,
 ): Steps<void> {
-  if (failed.length > 0 && (rowsKept > 0 || isOneOfSeveral))
+  if (failed.length > 0 && (isOneOfSeveral || hasOutcome(verdicts)))
     yield* wait(table.remove(failed.map(({ admitted }) => admitted)))
 }
 

@@ -7,7 +7,7 @@ import type { GroupPass, GroupVerdict } from './group-barrier.ts'
 import type { GroupRow, GroupTable } from './group-table.ts'
 import { passPlanned } from './pass-planned.ts'
 import { compareBranches, type Member, toRounds } from './rounds.ts'
-import { toSettledVerdict } from './settled-verdict.ts'
+import { hasOutcome, toSettledVerdict } from './settled-verdict.ts'
 import { type Steps, wait } from './steps.ts'
 
 /** Rolls back a transaction that would commit nothing, which saves the flush. */
@@ -15,7 +15,7 @@ export class NothingToCommit extends Error {
   readonly verdicts: readonly GroupVerdict[]
 
   constructor(verdicts: readonly GroupVerdict[]) {
-    super('every call of the group was refused or held back, and no row is new')
+    super('every call of the group was refused')
     this.name = 'NothingToCommit'
     this.verdicts = verdicts
   }
@@ -61,7 +61,7 @@ export function* passGroup(
     rowsKept += planned ?? (yield* passRound(table, round, work, verdicts, isOneOfSeveral))
     for (const { admitted, place } of round) answered.record(admitted, verdicts[place])
   }
-  if (rowsKept === 0) throw new NothingToCommit(verdicts)
+  if (!hasOutcome(verdicts)) throw new NothingToCommit(verdicts)
   return verdicts
 }
 
@@ -80,9 +80,8 @@ function* passRound(
   const { kept, failed: unserved } = yield* applyRound(findings.running, work, verdicts)
   const failed = [...findings.removed, ...unserved]
   if (kept.length > 0) yield* wait(table.keepAnswers(kept))
-  const rowsKept = findings.rows - failed.length
-  yield* removeFailed(table, failed, rowsKept, isOneOfSeveral)
-  return rowsKept
+  yield* removeFailed(table, failed, verdicts, isOneOfSeveral)
+  return findings.rows - failed.length
 }
 
 interface Findings {

@@ -45,7 +45,7 @@ export function* passPlanned(
     if (standing !== undefined) continue
     // There is no plan if every handler failed.
     yield* blameCalls(() => made?.write())
-    yield* removeFailed(table, failed, kept.length, isOneOfSeveral)
+    yield* removeFailed(table, failed, verdicts, isOneOfSeveral)
     yield* wait(planned.end())
     return kept.length
   }

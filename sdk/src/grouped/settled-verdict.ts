@@ -3,6 +3,14 @@ import { type CallDecision, type StandingRow, settleWithoutEffect } from '../bar
 import type { GroupVerdict } from './group-barrier.ts'
 
 /**
+ * Tells whether some call gets an answer other than an error. The transaction of such a group has to commit: the answer
+ * may rest on rows that stand, and only a COMMIT can wait until these are durable.
+ */
+export function hasOutcome(verdicts: readonly GroupVerdict[]): boolean {
+  return verdicts.some((verdict) => 'outcome' in verdict)
+}
+
+/**
  * Returns the verdict of a call whose effect must not run, or undefined if it has to run. An error concerns only the
  * call's own branch.
  */

@@ -100,7 +100,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(await listDecisions(branch, more)).toEqual(['duplicate', 'run', 'run', 'run'])
         expect(statements()).toEqual(['START', 'SET', 'SELECT', 'START', ...fresh.slice(2)])
         expect(await listDecisions(branch, makeCalls('c', 3))).toEqual(Array(3).fill('duplicate'))
-        expect(statements()).toEqual(['START', 'SET', 'SELECT', 'START', 'SET', 'ROLLBACK'])
+        expect(statements()).toEqual(['START', 'SET', 'SELECT', 'START', 'SET', 'COMMIT'])
         expect(await listDecisions(branch, makeCalls('d', 3))).toEqual(Array(3).fill('run'))
         texts.splice(0)
         expect(await listDecisions(branch, makeCalls('e', 3))).toEqual(Array(3).fill('run'))

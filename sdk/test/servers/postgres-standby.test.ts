@@ -5,9 +5,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { migrateBarrier, postgresBarrier } from '../../src/barrier/postgres.ts'
 import { type GroupCall, groupedBranch } from '../../src/grouped/grouped.ts'
 import { postgresGroupBarrier } from '../../src/grouped/postgres.ts'
-import type { BarrierCall } from '../../src/index.ts'
+import { type BarrierCall, BranchFailure } from '../../src/index.ts'
 
 const WAITING = "FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+const REFUSED = new BranchFailure('no')
 const UNKNOWN = { code: 'BARRIER_COMMIT_UNKNOWN' }
 /** A wait of this length for a standby that does not exist never ends by itself. */
 const SOON = { timeoutMs: 1_000 }
@@ -61,6 +62,13 @@ describeOwn('postgres', 'a COMMIT of a barrier that waits for a standby', () => 
         Promise.all(calls.map(({ entry }) => insertEntry(client, entry))),
     }).run(call, () => call)
 
+  /** Refuses each call that has not run yet. */
+  const runTogether = (calls: readonly BarrierCall[], options = {}) => {
+    const { groupRunner } = postgresGroupBarrier(pool, options)
+    const passes = calls.map((call) => ({ admitted: groupRunner.admit(call), entry: () => undefined }))
+    return groupRunner.run(passes, async (_, running) => running.map(() => REFUSED))
+  }
+
   for (const [way, run] of [
     ['alone', runAlone],
     ['in a group', runGrouped],
@@ -79,6 +87,24 @@ describeOwn('postgres', 'a COMMIT of a barrier that waits for a standby', () => 
       ])
     })
   }
+
+  it('A group of duplicates alone waits for the standby, and so does one with a call that is refused', async () => {
+    const calls = ['01', '02', '03'].map(
+      (branchId): BarrierCall => ({ gid: 'together', branchId, op: 'action' }),
+    )
+    const [one, two, fresh] = calls as [BarrierCall, BarrierCall, BarrierCall]
+    await runAlone(one)
+    await runAlone(two)
+    await waitForStandby('nobody')
+    await expect(runTogether([one, two], SOON)).rejects.toMatchObject(UNKNOWN)
+    await expect(runTogether([one, two, fresh], SOON)).rejects.toMatchObject(UNKNOWN)
+    await waitForStandby('')
+    const duplicate = { outcome: { decision: 'duplicate' } }
+    expect(await runTogether([one, two, fresh])).toMatchObject([duplicate, duplicate, { error: REFUSED }])
+    expect(
+      (await admin.query('SELECT branch_id FROM counterstep_barrier WHERE gid = $1', [one.gid])).rows,
+    ).toEqual([{ branch_id: '01' }, { branch_id: '02' }])
+  })
 
   it('A query-back waits for the standby before it says that a message was committed', async () => {
     const barrier = postgresBarrier(pool, SOON)
