@@ -52,6 +52,11 @@ export interface BarrierTable {
   keepAnswer(key: BarrierKey, op: Op, answer: string): Promise<void>
   /** Deletes a row that the call has inserted. Throws BARRIER_TRANSACTION_LOST if it is no longer there. */
   remove(key: BarrierKey, op: Op): Promise<void>
+  /**
+   * Makes the COMMIT that follows wait until the rows that were read are durable. It is called before an answer that rests
+   * on them alone, and it is absent where a COMMIT makes its rows durable before others see them.
+   */
+  flushStanding?(): Promise<void>
 }
 
 /** Checks a call before anything is inserted. Throws BRANCH_CALL_INVALID. */
@@ -74,7 +79,10 @@ export async function passBarrier(
   const decision = decideCall(op, ops, standing, since)
   if (mustRemoveOwn(op, decision, ops)) await table.remove(key, op)
   const settled = settleWithoutEffect(op, decision, standing)
-  if (settled !== undefined) return settled
+  if (settled !== undefined) {
+    if (ops.size === 0) await table.flushStanding?.()
+    return settled
+  }
   const answer = toAnswerText(await effect(findOriginal(op, standing)))
   // The answer is stored even if it is empty. If the effect has swallowed a deadlock, everything was rolled back, and
   // later writes of the effect would commit without a row. This statement notices that.

@@ -38,7 +38,10 @@ export function toQueryBack(
  */
 export async function queryBack(table: BarrierTable, query: QueryBack): Promise<LocalOutcome> {
   const { ops: inserted } = await table.insert(query.key, QUERY_BACK_ROWS, query.at)
-  return toLocalOutcome(inserted, isNew(inserted) ? [] : await table.readStanding(query.key), query.since)
+  if (isNew(inserted)) return toLocalOutcome(inserted, [], query.since)
+  const outcome = toLocalOutcome(inserted, await table.readStanding(query.key), query.since)
+  await table.flushStanding?.()
+  return outcome
 }
 
 /** Tells whether the query-back came first, so that nothing more has to be read. */

@@ -27,6 +27,11 @@ export interface GroupTable {
    * open.
    */
   remove(calls: readonly AdmittedCall[]): Awaitable<void>
+  /**
+   * Makes the COMMIT that follows wait until the rows that were read are durable. It is called for a group that leaves no
+   * new row, and it is absent where a COMMIT that has read them waits by itself, or where they were durable before.
+   */
+  flushStanding?(): Awaitable<void>
   /** It is present if it saves a statement to decide before the rows are written. */
   readonly planned?: PlannedRows
 }

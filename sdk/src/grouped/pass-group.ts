@@ -62,6 +62,7 @@ export function* passGroup(
     for (const { admitted, place } of round) answered.record(admitted, verdicts[place])
   }
   if (!hasOutcome(verdicts)) throw new NothingToCommit(verdicts)
+  if (rowsKept === 0) yield* wait(table.flushStanding?.())
   return verdicts
 }
 

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events'
 import type { Socket } from 'node:net'
 import { describeOn } from '@counterstep/test-servers/vitest'
 import {
@@ -5,7 +6,7 @@ import {
   createPool as createCallbackPool,
   type PrepareStatementInfo,
 } from 'mysql2'
-import type { Pool, PoolConnection, RowDataPacket } from 'mysql2/promise'
+import { createPool, type Pool, type PoolConnection, type RowDataPacket } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   checkBarrier,
@@ -22,11 +23,13 @@ import { barrierSuite } from '../barrier/barrier-suite.ts'
 import { messageSuite } from '../barrier/message-suite.ts'
 import {
   actOnMysql,
+  beforeEachStatement,
   countMysqlRows,
   dropMysqlDatabase,
   mysqlEffects,
   openMysqlDatabase,
   openMysqlFixture,
+  readWord,
 } from './mysql-fixture.ts'
 
 const SUCCEED = { does: 'succeed' } as const
@@ -477,6 +480,33 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(await countMysqlRows(pool, call.gid)).toBe(0)
       })
 
+      it('Two repetitions of one call that wait for the disk keep no row from each other', async () => {
+        // The first row of the table, beside which both have locked the gap that they then insert into.
+        const call = { ...newCall(), gid: '!' }
+        await mysqlBarrier(pool).run(call, () => 1)
+        const statements = new Map<PoolConnection, string[]>()
+        const gate = new EventEmitter()
+        const areBothRead = once(gate, 'both read')
+        let readers = 0
+        const noting = beforeEachStatement(pool, async (sql, connection) => {
+          const words = statements.get(connection) ?? []
+          statements.set(connection, [...words, readWord(sql)])
+          if (!words.includes('SELECT') || readWord(sql) !== 'INSERT') return
+          if (++readers === 2) gate.emit('both read')
+          await areBothRead
+        })
+        const repeat = () => mysqlBarrier(noting).run(call, () => 2)
+        expect(await Promise.all([repeat(), repeat()])).toEqual(
+          Array(2).fill({ decision: 'duplicate', answer: '1' }),
+        )
+        expect([...statements.values()]).toEqual(
+          Array(2).fill(['START', 'INSERT', 'SELECT', 'START', 'INSERT', 'DELETE', 'COMMIT']),
+        )
+        expect(await countMysqlRows(pool, '!')).toBe(1)
+        const [all] = await pool.query<RowDataPacket[]>("SELECT gid FROM counterstep_barrier WHERE gid < '!'")
+        expect(all).toEqual([])
+      })
+
       it('The callback API of mysql2 is refused when the barrier is made', () => {
         const callbacks = createCallbackPool({ uri: url })
         expect(() => mysqlBarrier(callbacks as never)).toThrow(/mysql2\/promise/)
@@ -545,6 +575,21 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(await misconfigured('absent', 'loose')).toMatch(/run migrateBarrier.*; loose is in MyISAM/)
         expect(await misconfigured('crooked')).toMatch(/one unique key.*key columns/)
         expect(await countMysqlRows(pool, 'self-check')).toBe(0)
+      })
+
+      it('The check of the barrier finds a user who may not delete rows, and could not repeat an answer', async () => {
+        const user = `sdk_${crypto.randomUUID().slice(0, 8)}`
+        const database = await readDatabase(pool)
+        await pool.query(`CREATE USER ${user}`)
+        await pool.query(`GRANT SELECT, INSERT, UPDATE ON ${database}.* TO ${user}`)
+        const address = new URL(`${url}/${database}`)
+        address.username = user
+        const bound = createPool({ uri: address.href })
+        await expect(checkBarrier(bound)).rejects.toThrow(/DELETE command denied/)
+        await pool.query(`GRANT DELETE ON ${database}.* TO ${user}`)
+        expect(await checkBarrier(bound)).toBeUndefined()
+        await bound.end()
+        await pool.query(`DROP USER ${user}`)
       })
 
       it('The check of the barrier finds the isolation level that would show it uncommitted rows', async () => {

@@ -17,6 +17,7 @@ import {
   type MysqlPoolConnection,
   toTransactionLostError,
 } from './mysql-connection.ts'
+import { flushAnew, flushWithin } from './mysql-flush.ts'
 import { createMysqlRows } from './mysql-rows.ts'
 import { inTransaction } from './mysql-transaction.ts'
 
@@ -64,7 +65,9 @@ export function mysqlBarrier<Connection extends MysqlPoolConnection>(
       return repeatContended(
         () =>
           inTransaction(pool, deadline, (handle, own) =>
-            passBarrier(createMysqlRows(own, name), passing, (original) => effect(handle, original)),
+            passBarrier(createMysqlRows(own, name, flushAnew), passing, (original) =>
+              effect(handle, original),
+            ),
           ),
         isContended,
       )
@@ -74,7 +77,9 @@ export function mysqlBarrier<Connection extends MysqlPoolConnection>(
       const deadline = startDeadline(callMs, options?.signal)
       return repeatContended(
         () =>
-          inTransaction(pool, deadline, (connection) => queryBack(createMysqlRows(connection, name), query)),
+          inTransaction(pool, deadline, (connection) =>
+            queryBack(createMysqlRows(connection, name, flushAnew), query),
+          ),
         isContended,
       )
     },
@@ -84,7 +89,8 @@ export function mysqlBarrier<Connection extends MysqlPoolConnection>(
 /**
  * A barrier inside a database transaction of your own: of a query builder, or of a unit of work. You begin and commit
  * the transaction, and you roll it back whenever `run` rejects, because the barrier's rows must not outlive the effect.
- * Commit after a null compensation, too, or the action that it blocks would run. Nothing is repeated: a deadlock is
+ * Commit after a null compensation, too, or the action that it blocks would run, and after a duplicate before you answer
+ * it: the row that it rests on may not be on the disk before your COMMIT is. Nothing is repeated: a deadlock is
  * thrown, your transaction is gone, and it is best to answer the call with 500.
  *
  * You also have to bound how long a call may take, because mysql2 waits for an answer without an end: race the call
@@ -118,7 +124,7 @@ export function mysqlBarrierIn<Connection extends MysqlConnection>(
       if (!isInTransaction(await execute(connection, 'DO 0'))) {
         throw toTransactionLostError('mysqlBarrierIn needs a connection with an open transaction')
       }
-      return passBarrier(createMysqlRows(connection, name), passing, (original) =>
+      return passBarrier(createMysqlRows(connection, name, flushWithin), passing, (original) =>
         effect(connection, original),
       )
     },

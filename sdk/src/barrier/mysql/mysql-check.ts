@@ -8,6 +8,7 @@ import {
   type MysqlPoolConnection,
   select,
 } from './mysql-connection.ts'
+import { flushWithin } from './mysql-flush.ts'
 import { createMysqlRows } from './mysql-rows.ts'
 import { findDriverFaults } from './mysql2-parts.ts'
 
@@ -107,12 +108,13 @@ async function findIsolationFaults(connection: MysqlConnection): Promise<string[
 /** Runs the barrier's own statements, with a gid that no transaction has, in a transaction that is rolled back. */
 async function findProbeFaults(connection: MysqlConnection, name: string): Promise<string[]> {
   const key = toBarrierKey({ gid: `self-check ${crypto.randomUUID()}`, branchId: '01', op: 'action' })
-  const rows = createMysqlRows(connection, name)
+  const rows = createMysqlRows(connection, name, flushWithin)
   try {
     await execute(connection, 'START TRANSACTION')
     await rows.insert(key, [{ op: 'action', reason: 'action' }], Date.now())
     await rows.keepAnswer(key, 'action', '')
     const standing = await rows.readStanding(key)
+    await rows.flushStanding?.()
     await execute(connection, 'ROLLBACK')
     const left = await rows.readStanding(key)
     if (standing.length === 1 && left.length === 0) return []

@@ -12,12 +12,13 @@ import {
   select,
   toTransactionLostError,
 } from './mysql-connection.ts'
+import type { Flush } from './mysql-flush.ts'
 
 const OF_BRANCH = 'gid = ? AND branch_id = ? AND barrier_id = ?'
 const OF_ROW = `${OF_BRANCH} AND op = ?`
 
 /** The rows within the connection's open transaction. `table` is quoted already. */
-export function createMysqlRows(connection: MysqlConnection, table: string): BarrierTable {
+export function createMysqlRows(connection: MysqlConnection, table: string, flush: Flush): BarrierTable {
   /** Inserts a row. Resolves with whether the row is new. */
   const insertOne = async (key: BarrierKey, op: Op, reason: BarrierReason, at: number): Promise<boolean> => {
     const sql = `INSERT INTO ${table} (gid, branch_id, barrier_id, op, reason, created_at) VALUES (?, ?, ?, ?, ?, ?)`
@@ -73,6 +74,7 @@ export function createMysqlRows(connection: MysqlConnection, table: string): Bar
       const { affectedRows } = await execute(connection, `DELETE FROM ${table} WHERE ${OF_ROW}`, values)
       if (affectedRows !== 1) throw toTransactionLostError(ROW_GONE)
     },
+    flushStanding: () => flush(connection, table),
   }
 }
 

@@ -10,6 +10,7 @@ import {
   select,
   toTransactionLostError,
 } from '../../barrier/mysql/mysql-connection.ts'
+import { flushAnew, flushWithin } from '../../barrier/mysql/mysql-flush.ts'
 import type { BarrierKey } from '../../branch/barrier-key.ts'
 import { toBranchText } from '../admit-call.ts'
 import type { AdmittedCall } from '../group-barrier.ts'
@@ -128,6 +129,8 @@ export function createMysqlGroupTable(
       const sql = `DELETE doomed FROM ${table} AS doomed FORCE INDEX (PRIMARY) WHERE ${where}`
       assertTouched(await execute(connection, sql), calls.length)
     },
+    // A transaction that can be begun again without loss has been, and holds no lock.
+    flushStanding: () => (isFresh ? flushWithin : flushAnew)(connection, table),
   }
 }
 
