@@ -58,7 +58,7 @@ const NOTES = [
   'per second: calls that ran; a duplicate, or a refusal since the balance was too small, is an answer, and is not counted there. Both are counted for one round, answers for all',
   'grouped with few callers: a call that is alone has one statement more than the plain one, since it reads the balance before it writes',
   'update: UPDATE c = c + 1 in autocommit, no barrier. plain: barrier, ledger row, conditional UPDATE. grouped: the same in groups',
-  'commits/call: database transactions that wrote, by the database’s own counter, for one call that ran; log writes: of its binary log',
+  'commits/call: database transactions that wrote, by the database’s own counter, for one call that ran or was answered as a duplicate; log writes: of its binary log',
   'audit: each balance is what it was and its ledger’s sum; each call that ran has one ledger row and one barrier row; nothing sent twice ran twice',
 ]
 
