@@ -37,6 +37,7 @@ export function makePatient(store: Store, clock: Clock): Store {
     capabilities: store.capabilities,
     create: (row) => callPatiently(clock, () => store.create(row)),
     readMany: (gids) => callPatiently(clock, () => store.readMany(gids)),
+    settle: () => callPatiently(clock, async () => store.settle?.()),
     findFinal: (gids) => callPatiently(clock, () => store.findFinal(gids)),
     update: (update) => callPatiently(clock, () => store.update(update)),
     renew: (leases, leaseMs) => callPatiently(clock, () => store.renew(leases, leaseMs)),

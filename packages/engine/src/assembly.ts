@@ -144,7 +144,9 @@ function createLookUp(store: Store, observer: EngineObserver): LookUp {
     try {
       for (let from = 0; from < gids.length; from += READ_MANY_MAX) {
         const ended = await store.findFinal(gids.slice(from, from + READ_MANY_MAX))
-        const rows = ended.length === 0 ? [] : await store.readMany(ended)
+        if (ended.length === 0) continue
+        const rows = await store.readMany(ended)
+        await store.settle?.()
         for (const row of rows) final.push(viewRow(row))
       }
     } catch (error: unknown) {

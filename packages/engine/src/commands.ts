@@ -149,7 +149,11 @@ export class Commands {
     if (places > 1 && !giving.hasTurn) return new LargeRow(places)
     const plan = this.#plan(row, command, retentionMs)
     if (plan.type === 'refused') throw toCommandError(gid, command, { ...plan, status: row.status })
-    if (plan.type === 'nothing') return chooseNewestView(this.#parts, row)
+    if (plan.type === 'nothing') {
+      // The row says that the command was given already. Its caller is told so only when that cannot be lost any more.
+      const settled = await untilDefinite(clock, async () => ({ done: await store.settle?.() }), isOver)
+      return settled === undefined ? undefined : chooseNewestView(this.#parts, row)
+    }
     const write = { ...plan.update, writeId: ids.writeId() }
     const result = await untilDefinite(clock, () => store.update(write), isOver)
     if (result?.type !== 'saved') return undefined

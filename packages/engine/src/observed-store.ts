@@ -54,6 +54,9 @@ export function observeStore(store: Store, observer: EngineObserver, clock: Cloc
     onCommand: (listener) => store.onCommand?.(listener),
     create: (row) => observed('create', store.create(row)),
     readMany: (gids) => observed('read', store.readMany(gids)),
+    settle: async () => {
+      if (store.settle !== undefined) await observed('settle', store.settle())
+    },
     findFinal: (gids) => observed('read', store.findFinal(gids)),
     update: (update) =>
       observed('update', store.update(update), ({ type }) =>

@@ -32,6 +32,7 @@ export interface EngineObserver {
 export type StoreVerb =
   | 'create'
   | 'read'
+  | 'settle'
   | 'update'
   | 'renew'
   | 'claim-due'

@@ -14,6 +14,8 @@ export interface StandingLookUp {
   readonly limitMs: number
   /** Reads the row. Returns undefined, and reads nothing, if there is no turn for it now. */
   readonly readRow: () => Promise<StoredTransaction | undefined> | undefined
+  /** Resolves when what was read is durable. */
+  readonly settle: () => Promise<void>
 }
 
 export function isNoRoom(error: unknown): error is CounterstepError {
@@ -22,7 +24,7 @@ export function isNoRoom(error: unknown): error is CounterstepError {
 
 /**
  * Answers a submit that found no room, and that may repeat an earlier one. A transaction that was accepted earlier
- * needs no room. Where the row cannot be read in time, the refusal says that an earlier submit may stand. Where there
+ * needs no room. Where the row cannot be read in time, or is not known to be durable, the refusal says that an earlier submit may stand. Where there
  * is no row, the refusal is thrown.
  */
 export async function findStanding(
@@ -45,11 +47,15 @@ async function readStanding({
   clock,
   limitMs,
   readRow,
+  settle,
 }: StandingLookUp): Promise<StoredTransaction | 'not-read' | undefined> {
   const reading = readRow()
   if (reading === undefined) return 'not-read'
   try {
-    const found = reading.then((row) => ({ row }))
+    const found = reading.then(async (row) => {
+      if (row !== undefined) await settle()
+      return { row }
+    })
     return ((await within(clock, limitMs, found)) ?? { row: 'not-read' as const }).row
   } catch (error: unknown) {
     if (!(error instanceof StoreUnavailableError)) throw error

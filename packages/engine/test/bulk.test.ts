@@ -3,8 +3,10 @@ import type { BulkView, Gid } from '@counterstep/protocol'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { BulkOrder } from '../src/bulk/bulk-jobs.ts'
 import { START_AT } from './support/fake-time.ts'
+import { heldBefore } from './support/fault-store.ts'
 import { Fixture, type TestNode } from './support/fixture.ts'
-import { buildSaga, readCode } from './support/sagas.ts'
+import { Gate } from './support/gate.ts'
+import { buildSaga, readCode, watched } from './support/sagas.ts'
 
 const ORDER: BulkOrder = {
   command: 'retry',
@@ -150,6 +152,15 @@ describe('A bulk job', () => {
     await fixture.time.advance(2_000)
     const cancelled = await first.engine.bulk.command(job.id, 'cancel')
     expect(cancelled.state).toBe('cancelled')
+    // A repeated command is answered only when what it finds cannot be lost any more.
+    const gate = new Gate()
+    second.store.on('settle', heldBefore(gate))
+    const again = watched(second.engine.bulk.command(job.id, 'cancel'))
+    await fixture.time.flush()
+    expect(again.isSettled).toBe(false)
+    gate.open()
+    await fixture.time.flush()
+    expect(again.value?.state).toBe('cancelled')
     await fixture.time.advance(20_000)
     const { waiting = 0, total } = count(await first.engine.bulk.show(job.id))
     expect(waiting).toBeGreaterThan(0)

@@ -306,6 +306,26 @@ describe('a command', () => {
     expect(fixture.services.listEffects('a')).toEqual(['01 action', '01 compensate'])
   })
 
+  it('A command that was given already is answered only when its row cannot be lost any more', async () => {
+    const fixture = new Fixture()
+    const [one, two] = [await fixture.node(), await fixture.node()]
+    fixture.services.defer('a', '01', 'action')
+    await one.submit(buildSaga('a'))
+    await two.command('abort', 'a')
+    const gate = new Gate()
+    two.store.on('settle', heldBefore(gate))
+    const again = watched(two.command('abort', 'a'))
+    await fixture.time.flush()
+    expect(again.isSettled).toBe(false)
+    gate.open()
+    await fixture.time.flush()
+    expect(again.value).toMatchObject({ status: 'aborting' })
+    two.store.on('settle', refused, { times: Number.POSITIVE_INFINITY })
+    const unknown = watched(readCode(two.command('abort', 'a')))
+    await fixture.time.advance(60_000)
+    expect(unknown.value).toBe('SAGA_STORE_UNAVAILABLE')
+  })
+
   it("A command's write without an answer is sent again until it is definite", async () => {
     const fixture = new Fixture()
     const [one, two] = [await fixture.node(), await fixture.node()]

@@ -89,4 +89,14 @@ describe.each(CODES)('a submit that would be refused with %s', (code) => {
     expect(refusal.error).toMatchObject({ code, message: expect.stringContaining('may stand: read it') })
     gate.open()
   })
+
+  it('A refusal says that an earlier submit may stand where its row is not known to be durable in time', async () => {
+    const { fixture, node } = await fullNode(code)
+    const gate = new Gate()
+    node.store.on('settle', heldBefore(gate))
+    const refusal = watched(node.submit(buildSaga('earlier')))
+    await fixture.time.advance(60_000)
+    expect(refusal.error).toMatchObject({ code, message: expect.stringContaining('may stand: read it') })
+    gate.open()
+  })
 })

@@ -1,8 +1,9 @@
 import type { Gid, TransactionView } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { type Waiter, Waiters } from '../src/waiters.ts'
-import { refused } from './support/fault-store.ts'
+import { heldBefore, refused } from './support/fault-store.ts'
 import { Fixture } from './support/fixture.ts'
+import { Gate } from './support/gate.ts'
 import { buildSaga, watched } from './support/sagas.ts'
 
 describe('a submit that waits', () => {
@@ -169,6 +170,25 @@ describe('a submit that waits', () => {
     comeBack()
     await fixture.time.advance(1_100)
     expect(waited.value?.status).toBe('succeeded')
+  })
+
+  it('An end that another node has reached is told only when it cannot be lost any more', async () => {
+    const fixture = new Fixture()
+    const [one, two] = [await fixture.node(), await fixture.node()]
+    const call = fixture.services.defer('a', '01', 'action')
+    await one.submit(buildSaga('a'))
+    const gate = new Gate()
+    const waited = watched(two.submit(buildSaga('a'), { waitMs: 30_000 }))
+    await fixture.time.advance(200)
+    two.store.on('settle', heldBefore(gate), { times: Number.POSITIVE_INFINITY })
+    call.answer('success')
+    await fixture.time.advance(5_000)
+    const late = watched(two.submit(buildSaga('a'), { waitMs: 30_000 }))
+    await fixture.time.advance(100)
+    expect([waited.isSettled, late.isSettled]).toEqual([false, false])
+    gate.open()
+    await fixture.time.advance(1_100)
+    expect([waited.value?.status, late.value?.status]).toEqual(['succeeded', 'succeeded'])
   })
 
   it('A wait for a saga that waits for its start is answered by its end', async () => {

@@ -42,6 +42,7 @@ import { readMany } from './reads/read-many.ts'
 import { readStats } from './reads/read-stats.ts'
 import type { StoreSessions } from './sessions/store-sessions.ts'
 import type { Counters, DatabaseTransactions } from './transactions/database-transactions.ts'
+import { ensureOwnRedo } from './transactions/own-redo.ts'
 import { claimDue, claimOne } from './writes/claims.ts'
 import { type PendingWrite, toPendingCreate, toPendingUpdate } from './writes/pending-writes.ts'
 import { postponeDue } from './writes/postpone-due.ts'
@@ -125,6 +126,14 @@ export class MysqlStore implements Store {
     this.#refuseClosed()
     assertReadMany(gids)
     return this.#sessions.read((session) => readMany(session, gids))
+  }
+
+  async settle(): Promise<void> {
+    this.#refuseClosed()
+    await this.#transactions.run(async (tx) => {
+      await ensureOwnRedo(tx)
+      return { value: undefined, rows: 0 }
+    })
   }
 
   async list(query: ListQuery): Promise<ListResult> {

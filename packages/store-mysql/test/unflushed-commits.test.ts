@@ -48,6 +48,15 @@ const ANSWERS: Readonly<
     const document = aDocument()
     return [() => one.writeDocument(document), () => other.writeDocument(document), 'written']
   },
+  'a read that is settled': (one, other) => {
+    const create = aTransaction(drawToken())
+    const settle = async () => {
+      const [row] = await other.readMany([create.gid])
+      await other.settle()
+      return { type: row?.status ?? 'none' }
+    }
+    return [() => one.create(create), settle, 'submitted']
+  },
   'a document that another writer has written': (one, other) => {
     const document = aDocument()
     const late = { ...document, writeId: drawToken() }

@@ -58,6 +58,13 @@ export interface PostgresStoreParts {
   readonly failover: Store['failover']
 }
 
+/**
+ * A COMMIT waits for the disk and for the standby if its transaction has written to the log. A row of an earlier COMMIT whose own
+ * wait has ended, by a crash or by a cancel, lies before it there. No subscriber of logical replication gets the message
+ * unless it asks for messages.
+ */
+const SETTLE = "SELECT pg_logical_emit_message(true, 'counterstep', '')"
+
 /** The store over PostgreSQL. Creates and updates go through the queue, everything else is a statement of its own. */
 export class PostgresStore implements Store {
   readonly name = 'postgres'
@@ -127,6 +134,11 @@ export class PostgresStore implements Store {
     this.#refuseClosed()
     assertReadMany(gids)
     return this.#sessions.read((session) => readMany(session, gids))
+  }
+
+  async settle(): Promise<void> {
+    this.#refuseClosed()
+    await this.#statements.run({ sql: SETTLE, values: [] }, 0)
   }
 
   async list(query: ListQuery): Promise<ListResult> {

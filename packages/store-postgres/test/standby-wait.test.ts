@@ -117,6 +117,23 @@ for (const kind of ['postgres', 'postgres18'] as const) {
       expect(await create).toMatchObject({ type: 'created' })
     })
 
+    it('What a read has shown is settled only when the standby has it', async () => {
+      const row = aTransaction('settled')
+      await waitForStandby('nobody')
+      const cancelled = expectUnavailable(store.create(row), 'unknown')
+      await disturb('pg_cancel_backend')
+      await cancelled
+      expect(await store.readMany([row.gid])).toHaveLength(1)
+      let isSettled = false
+      const settling = store.settle().then(() => {
+        isSettled = true
+      })
+      await expect.poll(async () => (await databases.sql(`SELECT count(*) ${WAITING}`))[0]?.[0]).toBe('1')
+      expect(isSettled).toBe(false)
+      await waitForStandby('')
+      await settling
+    })
+
     it('A failover loses nothing where each COMMIT waits for a standby, and the store says so', async () => {
       expect(store.failover).toBe('lossy')
       await waitForStandby('nobody')

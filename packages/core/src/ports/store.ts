@@ -33,6 +33,11 @@ export interface Store {
   create(transaction: NewTransaction): Promise<CreateResult>
   /** Reads the rows that exist, in any order. It takes at most `READ_MANY_MAX` gids. */
   readMany(gids: readonly Gid[]): Promise<readonly StoredTransaction[]>
+  /**
+   * Resolves when all that reads have shown until now is durable. A database may show a row before the COMMIT that wrote it is on
+   * the disk, or at its standby. Absent: a read shows only what is durable.
+   */
+  settle?(): Promise<void>
   /** Returns those of these gids whose rows are final, in any order, and reads no row whole. It takes as many as `readMany`. */
   findFinal(gids: readonly Gid[]): Promise<readonly Gid[]>
   /**

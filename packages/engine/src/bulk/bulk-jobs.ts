@@ -148,7 +148,11 @@ export class BulkJobs {
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       const { job, version, parts } = await this.#find(id, caller)
       const next = commandBulk(job, parts, command, this.#parts.now())
-      if (next === undefined) return refuseOrView(job, command, viewJob(job, parts))
+      if (next === undefined) {
+        const view = refuseOrView(job, command, viewJob(job, parts))
+        await this.#parts.store.settle?.()
+        return view
+      }
       const saved = await this.#documents.writeJob(next, version)
       if (saved === undefined) continue
       this.#parts.onChange()

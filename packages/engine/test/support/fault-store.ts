@@ -92,6 +92,8 @@ export class FaultStore implements Store {
 
   create: Store['create'] = (row) => this.#call('create', row, () => this.#inner.create(row))
   readMany: Store['readMany'] = (gids) => this.#call('read', gids, () => this.#inner.readMany(gids))
+  settle: NonNullable<Store['settle']> = () =>
+    this.#call('settle', undefined, async () => this.#inner.settle?.())
   update: Store['update'] = (update) => this.#call('update', update, () => this.#inner.update(update))
   renew: Store['renew'] = (leases, leaseMs) =>
     this.#call('renew', leases, () => this.#inner.renew(leases, leaseMs))

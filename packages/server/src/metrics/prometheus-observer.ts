@@ -22,6 +22,7 @@ const WHOLE_BUCKETS_SECONDS = [
 const STORE_VERBS: readonly StoreVerb[] = [
   'create',
   'read',
+  'settle',
   'update',
   'renew',
   'claim-due',

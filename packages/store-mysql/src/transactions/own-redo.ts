@@ -10,7 +10,7 @@ const DELETE_DUMMY = parseStatement(STATEMENTS.deleteDummy)
 const DUMMY_PREFIX = '~ '
 
 /**
- * Is called before a COMMIT whose answer was read and not written. Without a binary log InnoDB shows a row, and frees its
+ * Is called before a COMMIT whose answer was read and not written, here or by a read before it. Without a binary log InnoDB shows a row, and frees its
  * lock, before the COMMIT that wrote it has reached the disk. The COMMIT of a database transaction that has changed
  * nothing does not wait for the disk. A transaction that has changed a row flushes the log past all that it has read.
  */

@@ -114,6 +114,7 @@ export function crashingStore(store: Store, crash: CrashSwitch): Store {
       return crash.around('create', () => store.create(transaction))
     },
     readMany: (gids) => store.readMany(gids),
+    settle: async () => store.settle?.(),
     findFinal: (gids) => store.findFinal(gids),
     update: (update) => crash.around(toStep(update), () => store.update(update)),
     renew: (leases, leaseMs) => crash.around('renew', () => store.renew(leases, leaseMs)),
