@@ -11,6 +11,8 @@ export interface WaitingRequest {
   readonly bodyBytes: number
   /** Its connection had shown no good key when it began to wait. */
   readonly isStranger: boolean
+  /** It is a decision on a request whose session was looked for, which is answered also if a later request was refused. */
+  readonly isDecision?: true
 }
 
 /** Holds what the bounds keep for one connection of a caller. */
@@ -43,6 +45,8 @@ export interface Connection {
   sessionsSought: number
   /** It is true while nothing more is read from the connection, and undefined if that was never so. */
   isPaused: boolean | undefined
+  /** It was paused because as many of its requests waited as may. One read of it may bring thousands. */
+  wasFull: boolean
   /** Bodies and answers of the connection hold this many bytes. */
   heldBytes: number
 }
@@ -84,6 +88,7 @@ export function findConnection(socket: Socket): Connection {
     hasPassed: false,
     passedAt: 0,
     isRefused: false,
+    wasFull: false,
     turn: NO_TURN,
     begunInTurn: 0,
     servedInTurn: NO_TURN,

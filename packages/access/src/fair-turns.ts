@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks'
 import type { IncomingMessage } from 'node:http'
 import { type Connection, NO_TURN, pauseReading, resumeReading, type WaitingRequest } from './connection.ts'
 import { HolderQueue } from './holder-queue.ts'
@@ -121,7 +122,8 @@ export class FairTurns {
     } else this.#countLate(isStranger)
     return this.#add(
       connection,
-      { begin, bodyBytes: this.#options.readBodyBytes(raw), isStranger },
+      // It begins in a turn that another request has counted, and keeps its own async context.
+      { begin: AsyncResource.bind(begin), bodyBytes: this.#options.readBodyBytes(raw), isStranger },
       isOverShare,
     )
   }
@@ -134,10 +136,11 @@ export class FairTurns {
   /** Calls `decide` when it is the turn of the connection, before its other requests, or never if the connection ends. */
   goOn(connection: Connection, decide: () => void): void {
     connection.sessionsSought -= 1
-    if (connection.isRefused || connection.socket.destroyed) return
+    if (connection.socket.destroyed) return
     this.#countTurn()
     const isStranger = connection.caller === undefined
-    connection.waiting.unshift({ begin: decide, bodyBytes: 0, isStranger })
+    const begin = AsyncResource.bind(decide)
+    connection.waiting.unshift({ begin, bodyBytes: 0, isStranger, isDecision: true })
     this.#countWaiting(isStranger, 1)
     this.#queue(connection)
   }
@@ -238,7 +241,9 @@ export class FairTurns {
     if (bodyBytes > 0) this.#options.hold(connection, bodyBytes)
     if (isStranger) this.readLater(connection)
     // A body is read once its request has begun, and its bytes are counted there.
-    if (bodyBytes > 0 || connection.waiting.length === WAITING_PER_CONNECTION_MAX) pauseReading(connection)
+    const isFull = connection.waiting.length === WAITING_PER_CONNECTION_MAX
+    if (isFull) connection.wasFull = true
+    if (bodyBytes > 0 || isFull) pauseReading(connection)
     return true
   }
 
@@ -265,7 +270,8 @@ export class FairTurns {
   }
 
   #watch(connection: Connection): void {
-    if (this.#connections.has(connection)) return
+    // A connection may have closed before its first request came here.
+    if (connection.socket.destroyed || this.#connections.has(connection)) return
     this.#connections.add(connection)
     connection.socket.once('close', () => this.#forget(connection))
   }
@@ -335,8 +341,9 @@ export class FairTurns {
       if (request === undefined) break
       this.#countWaiting(request.isStranger, -1)
       if (request.bodyBytes > 0) this.#options.release(connection, request.bodyBytes)
-      // An earlier request may have been refused.
-      if (!connection.isRefused && !connection.socket.destroyed) request.begin()
+      // Another request of the connection may have been refused.
+      const mayBegin = request.isDecision === true || !connection.isRefused
+      if (mayBegin && !connection.socket.destroyed) request.begin()
     }
     this.#queue(connection)
     this.#readOnIfPaused(connection)
@@ -346,8 +353,10 @@ export class FairTurns {
     if (connection.isPaused !== true || connection.isRefused) return
     if (this.#toStart.has(connection) || this.#toReadOn.has(connection)) return
     if (connection.waiting.length >= this.#options.perTurnMax) return
-    const queue = connection.caller === undefined ? this.#toReadOn : this.#toResume
-    queue.add(connection)
+    if (connection.caller === undefined) this.#toReadOn.add(connection)
+    else if (connection.wasFull) this.#toResume.add(connection)
+    // It brings one request after the other, and only came when the time of its turn was over.
+    else if (connection.waiting.length === 0) resumeReading(connection)
   }
 
   #resumeSome(connections: HolderQueue, max: number): void {
@@ -358,6 +367,7 @@ export class FairTurns {
       // A connection with waiting requests is queued again when they have begun.
       if (connection.isRefused || connection.waiting.length > 0) continue
       connection.resumedInTurn = this.#turn
+      connection.wasFull = false
       resumeReading(connection)
       resumed += 1
     }

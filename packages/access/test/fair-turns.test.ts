@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
@@ -236,12 +237,65 @@ describe('S41: requests whose sessions are looked for', () => {
 
   it('Nothing is decided over a connection that has ended meanwhile', async () => {
     const { turns, work, endTurn } = createTurns()
-    const [closed, refused] = openMany(createAddress('192.0.2.1'), 2) as [Connection, Connection]
-    for (const each of [closed, refused]) turns.holdForSession(each)
+    const closed = open(createAddress('192.0.2.1'))
+    turns.holdForSession(closed)
     closed.socket.destroy()
-    refused.isRefused = true
-    for (const each of [closed, refused]) turns.goOn(each, work('s', 0))
+    turns.goOn(closed, work('s', 0))
     expect(await endTurn()).toBe('')
     expect(turns.waitingCount).toBe(0)
+  })
+
+  it('A request is decided whose connection was refused for a later one, since that answer waits for its own', async () => {
+    const { turns, ask, work, endTurn } = createTurns()
+    const refused = open(createAddress('192.0.2.1'))
+    turns.holdForSession(refused)
+    ask(refused, 'l', 0)
+    refused.isRefused = true
+    turns.goOn(refused, work('s', 0))
+    expect(await endTurn()).toBe('s')
+    expect(turns.waitingCount).toBe(0)
+  })
+})
+
+describe('A request that begins in a turn', () => {
+  it('keeps its own async context where it has waited', async () => {
+    const { turns, clock, endTurn } = createTurns()
+    const callers = new AsyncLocalStorage<string>()
+    const key = createKey('key')
+    const seen: (string | undefined)[] = []
+    for (const name of ['one', 'two', 'three']) {
+      const begin = () => {
+        seen.push(callers.getStore())
+        clock.nowMs += TURN_MS
+      }
+      callers.run(name, () => turns.begin(open(key), begin, RAW))
+    }
+    expect(seen).toEqual(['one'])
+    for (let turn = 0; turn < 3; turn++) await endTurn()
+    expect(seen).toEqual(['one', 'two', 'three'])
+  })
+
+  it('leaves nothing behind if its connection has closed before', async () => {
+    const { ask, endTurn } = createTurns()
+    const closed = open(createKey('key'))
+    closed.socket.destroy()
+    await endTurn()
+    const listeners = closed.socket.listenerCount('close')
+    ask(closed, 'c', 0)
+    expect(closed.socket.listenerCount('close')).toBe(listeners)
+  })
+
+  it('and was only late leaves its connection read from at once, and a full one waits for its turn to be read', async () => {
+    const { turns, ask, endTurn } = createTurns({ bodyBytes: 100 })
+    const [first, late, full] = openMany(createKey('key'), 3) as [Connection, Connection, Connection]
+    ask(first, 'a', TURN_MS)
+    ask(late, 'b', 0)
+    for (let n = 0; n < 33; n++) ask(full, 'f', 0)
+    expect([late.isPaused, full.isPaused]).toEqual([true, true])
+    await endTurn()
+    expect([late.isPaused, full.isPaused]).toEqual([false, true])
+    while (turns.waitingCount > 0) await endTurn()
+    for (let turn = 0; turn < 20; turn++) await endTurn()
+    expect(full.isPaused).toBe(false)
   })
 })

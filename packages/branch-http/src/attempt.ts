@@ -202,7 +202,7 @@ export class Attempt
       this.#words ??= new WordSearch()
       this.#words.add(bytes)
     }
-    if (this.#isWanted()) return this.#keepWhole(bytes)
+    if (this.#isWanted() || (wordsCount && this.#mayEndEarly)) return this.#keepWhole(bytes)
     const shown = SHOWN_BYTES_MAX - this.#body.length
     if (shown > 0) this.#body.add(bytes.subarray(0, shown))
     return true
@@ -229,12 +229,16 @@ export class Attempt
     this.host?.onEnded()
   }
 
+  get #mayEndEarly(): boolean {
+    return this.#endsByClose && this.#url.originKey.startsWith('https:')
+  }
+
   /**
    * Tells whether a part of the body may be missing. Over TLS anyone on the way can end the connection, and Node does not tell an end
    * that TLS has announced from one that it has not. So a body that ends with its connection is whole only if it is a JSON text that is.
    */
   #mayBeCut(): boolean {
-    if (!this.#endsByClose || !this.#url.originKey.startsWith('https:')) return false
+    if (!this.#mayEndEarly) return false
     const isRead = this.call.wordsCount || this.call.bodyBytesKept !== undefined
     return isRead && this.#coding === undefined && !isWholeJson(this.#body.bytes)
   }

@@ -1,4 +1,4 @@
-import { lookup as systemLookup } from 'node:dns'
+import { type LookupAddress, lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { buildConnector, errors } from 'undici'
 import { boundAnswers } from './bounded-answers.ts'
@@ -24,7 +24,7 @@ export class DeniedAddressError extends Error {
 }
 
 /**
- * At most this many addresses of a name are tried. Node compares each of them with those before it, for each connection,
+ * At most this many addresses of each family of a name are tried. Node compares each of them with those before it, for each connection,
  * and a name server may answer with 4,000. In a connect timeout of 2 s it tries eight that do not answer.
  */
 export const ADDRESSES_TRIED_MAX = 16
@@ -127,7 +127,7 @@ export function guardLookup(
         callback(error, [])
         return
       }
-      const addresses = typeof found === 'string' ? [] : found.slice(0, ADDRESSES_TRIED_MAX)
+      const addresses = typeof found === 'string' ? [] : takeFirst(found)
       const [first] = addresses
       if (first === undefined || !addresses.every(({ address }) => mayReach(hostname, address))) {
         callback(new DeniedAddressError(), [])
@@ -138,4 +138,11 @@ export function guardLookup(
       }
     })
   }
+}
+
+/** A host without IPv6 reaches a name by its IPv4 addresses, wherever they stand among the others. */
+function takeFirst(found: readonly LookupAddress[]): LookupAddress[] {
+  let ofIpv4 = 0
+  let ofIpv6 = 0
+  return found.filter(({ family }) => (family === 6 ? ++ofIpv6 : ++ofIpv4) <= ADDRESSES_TRIED_MAX)
 }

@@ -1,5 +1,5 @@
 /**
- * A handshake that has held the event loop for longer than this is costly. One with a chain that is trusted takes a few milliseconds. OpenSSL
+ * A handshake whose reads have taken longer than this to compute is costly. One with a chain that is trusted takes a few milliseconds. OpenSSL
  * checks each signature of a chain that nothing trusts, and 32 KiB of certificates on slow curves are 90 signatures of 15 ms each.
  */
 const COSTLY_MS = 50
@@ -24,7 +24,7 @@ export class RestingError extends Error {
 
 /** Knows where a handshake has been costly, so that none follows for a time. Connections that stand go on. */
 export class HandshakeRests {
-  readonly #untilByKey = new Map<string, number>()
+  readonly #byKey = new Map<string, { readonly until: number; readonly by: Handshake }>()
 
   openOrigin(originKey: string, isListed: boolean): OriginHandshakes {
     return new OriginHandshakes(this, originKey, isListed)
@@ -32,21 +32,22 @@ export class HandshakeRests {
 
   isResting(keys: readonly string[]): boolean {
     const now = performance.now()
-    return keys.some((key) => now < (this.#untilByKey.get(key) ?? 0))
+    return keys.some((key) => now < (this.#byKey.get(key)?.until ?? 0))
   }
 
-  begin(key: string, restMs: number): void {
+  begin(key: string, restMs: number, by: Handshake): void {
     const until = performance.now() + Math.min(restMs, REST_MS_MAX)
-    this.#untilByKey.delete(key)
-    this.#untilByKey.set(key, until)
-    for (const oldest of this.#untilByKey.keys()) {
-      if (this.#untilByKey.size <= KEYS_MAX) return
-      this.#untilByKey.delete(oldest)
+    this.#byKey.delete(key)
+    this.#byKey.set(key, { until, by })
+    for (const oldest of this.#byKey.keys()) {
+      if (this.#byKey.size <= KEYS_MAX) return
+      this.#byKey.delete(oldest)
     }
   }
 
-  end(keys: readonly string[]): void {
-    for (const key of keys) this.#untilByKey.delete(key)
+  /** Ends the rests that this handshake has begun, but for those that another one has begun anew. */
+  end(keys: readonly string[], by: Handshake): void {
+    for (const key of keys) if (this.#byKey.get(key)?.by === by) this.#byKey.delete(key)
   }
 }
 
@@ -98,14 +99,14 @@ export class Handshake {
     if (this.#isOver) return
     this.#tookMs += tookMs
     if (!this.#isCostly) return
-    for (const key of this.#own) this.#rests.begin(key, this.#tookMs * REST_TIMES)
-    for (const key of this.#shared) this.#rests.begin(key, this.#tookMs * SHARED_REST_TIMES)
+    for (const key of this.#own) this.#rests.begin(key, this.#tookMs * REST_TIMES, this)
+    for (const key of this.#shared) this.#rests.begin(key, this.#tookMs * SHARED_REST_TIMES, this)
   }
 
-  /** The service is trusted, so that its handshake was slow by chance, as in the pause of a garbage collection. */
+  /** The service is trusted, and its handshake was slow by chance, as in a garbage collection. */
   succeed(): void {
     if (this.#isOver) return
     this.#isOver = true
-    if (this.#isCostly) this.#rests.end([...this.#own, ...this.#shared])
+    if (this.#isCostly) this.#rests.end([...this.#own, ...this.#shared], this)
   }
 }

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { readThreadMs } from './thread-time.ts'
 import { undiciChanged } from './undici-changed.ts'
 
 /** The answers of all listed origins together may take half of the event loop's time, more than honest ones do at full load. */
@@ -40,10 +41,13 @@ export class ReadingTime {
         this.#waiting.add(origin)
         this.#goOn()
       },
-      () => {
-        this.#isInTicks = true
+      {
+        hold: () => {
+          this.#isInTicks = true
+        },
+        count: (since) => this.#takeTicks(since),
+        end: (tookMs) => this.#endTicks(tookMs),
       },
-      (since) => this.#takeTicks(since),
     )
     return origin
   }
@@ -78,15 +82,19 @@ export class ReadingTime {
     }
   }
 
+  /** Nothing more is read in this turn of the event loop after a read that took long. It may have earned its time meanwhile. */
+  #endTicks(tookMs: number): void {
+    this.#isInTicks = false
+    if (tookMs > SAVED_MS_MAX) this.#wakeLater()
+    else this.#goOn()
+  }
+
   /** Takes the time since that instant, but for what was taken since. Returns it. */
   #takeTicks(since: number): number {
     const now = performance.now()
     const tookMs = now - Math.max(since, this.#takenUntil)
     this.#takenUntil = now
     this.#take(tookMs)
-    this.#isInTicks = false
-    if (tookMs > SAVED_MS_MAX) this.#wakeLater()
-    else this.#goOn()
     return tookMs
   }
 
@@ -113,7 +121,7 @@ export class ReadingTime {
     return next
   }
 
-  /** Lets at least one turn of the event loop pass, also after a read that took long, which may have earned its time meanwhile. */
+  /** Lets at least one turn of the event loop pass. */
   #wakeLater(): void {
     this.#isWaking = true
     setTimeout(
@@ -126,20 +134,27 @@ export class ReadingTime {
   }
 }
 
+/** Counts the ticks of a read before anything more is read. */
+export interface Ticks {
+  hold(): void
+  /** Returns how long the ticks since that instant took, in milliseconds. */
+  count(since: number): number
+  /** The read and its ticks took so long. */
+  end(tookMs: number): void
+}
+
 /** The connections of one origin that have something to read, and the time that its answers have used. */
 export class OriginReads {
   readonly #onWaiting: () => void
-  readonly #holdTicks: () => void
-  readonly #takeTicks: (since: number) => number
+  readonly #ticks: Ticks
   /** Each connection is in it once, however often it was told that there is more to read. */
   readonly #reads = new Map<object, () => void>()
   #usedMs = 0
   #usedAt = performance.now()
 
-  constructor(onWaiting: () => void, holdTicks: () => void, takeTicks: (since: number) => number) {
+  constructor(onWaiting: () => void, ticks: Ticks) {
     this.#onWaiting = onWaiting
-    this.#holdTicks = holdTicks
-    this.#takeTicks = takeTicks
+    this.#ticks = ticks
   }
 
   get isWaiting(): boolean {
@@ -155,19 +170,22 @@ export class OriginReads {
 
   /**
    * Does the same for a library that tells of what it has read by ticks. The time of these counts, too, before anything more is read.
-   * `onTook` is told how long the read and its ticks took.
+   * `onTook` is told how long this thread has computed for the read and its ticks.
    */
   runInTicks(connection: object, read: () => void, onTook?: (tookMs: number) => void): void {
     this.run(connection, () => {
       const beganAt = performance.now()
-      this.#holdTicks()
+      const threadMs = onTook === undefined ? 0 : readThreadMs()
+      this.#ticks.hold()
       try {
         read()
       } finally {
         const readAt = performance.now()
         process.nextTick(() => {
-          this.#usedMs += this.#takeTicks(readAt)
-          onTook?.(performance.now() - beganAt)
+          const tickMs = this.#ticks.count(readAt)
+          this.#usedMs += tickMs
+          onTook?.(readThreadMs() - threadMs)
+          this.#ticks.end(readAt - beganAt + tickMs)
         })
       }
     })

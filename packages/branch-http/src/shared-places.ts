@@ -14,6 +14,7 @@ export class SharedPlaces {
   readonly #max: number
   readonly #waiting = new Set<Waiting>()
   #used = 0
+  #isGiving = false
 
   constructor(max: number) {
     this.#max = max
@@ -35,10 +36,21 @@ export class SharedPlaces {
 
   /**
    * Those that have waited longest go on first. One may need no place any more, or have its part, and then the next one gets it. So
-   * a few are asked, and one that gets none waits behind all others.
+   * a few are asked, and one that gets none waits behind all others. One that is asked may give its place back at once, which the
+   * loop that asks it sees.
    */
   give(): void {
     this.#used--
+    if (this.#isGiving) return
+    this.#isGiving = true
+    try {
+      this.#askWaiting()
+    } finally {
+      this.#isGiving = false
+    }
+  }
+
+  #askWaiting(): void {
     for (let asked = 0; asked < ASKED_AT_ONCE && this.#used < this.#max; asked++) {
       const [next] = this.#waiting
       if (next === undefined) return

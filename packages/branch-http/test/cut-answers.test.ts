@@ -51,6 +51,7 @@ describe('An answer over TLS whose end is the end of its connection', () => {
     { body: '', kind: WORDS, answer: { result: 'unknown', error: 'unread' } },
     { body: '{"dtm_result":"SUCCESS"}', kind: WORDS, answer: { result: 'success' } },
     { body: '{"dtm_result":"FAILURE"}', kind: WORDS, answer: { result: 'failure' } },
+    { body: JSON.stringify({ text: 'x'.repeat(5_000) }), kind: WORDS, answer: { result: 'success' } },
     { body: '{"id":"h-1"', kind: VALUES, answer: { result: 'success' } },
     { body: '{"id":"h-1"}', kind: VALUES, answer: { result: 'success' }, kept: '{"id":"h-1"}' },
     { body: '{"id":"h-1"', kind: {}, answer: { result: 'success' } },
@@ -60,7 +61,7 @@ describe('An answer over TLS whose end is the end of its connection', () => {
     readonly answer: object
     readonly kept?: string
   }[]) {
-    it(`is whole if it is a whole JSON text, where its body counts: ${body} ${JSON.stringify(kind)}`, async () => {
+    it(`is whole if it is a whole JSON text, where its body counts: ${body.slice(0, 40)} ${JSON.stringify(kind)}`, async () => {
       const { url, caller } = await serveCutTls(`${HEAD}\r\n${body}`)
       const told = await caller.call(buildCall(`${url}/`, kind))
       expect(told).toMatchObject(answer)

@@ -40,8 +40,16 @@ it('A handshake that ends well ends the rest that it began, and no other one', (
   costly?.addMs(COSTLY_MS)
   cheap?.addMs(CHEAP_MS)
   cheap?.succeed()
-  slow?.addMs(COSTLY_MS)
-  slow?.succeed()
+  expect(origin.begin(ADDRESS)).toBeUndefined()
+  expect(slow?.mayGoOn).toBe(true)
+})
+
+it('A handshake that is slow by chance and ends well does not end the rest that another one has begun anew', () => {
+  const origin = new HandshakeRests().openOrigin('https://a.test', false)
+  const [chance, costly] = [origin.begin(ADDRESS), origin.begin(ADDRESS)]
+  chance?.addMs(COSTLY_MS)
+  costly?.addMs(COSTLY_MS)
+  chance?.succeed()
   expect(origin.begin(ADDRESS)).toBeUndefined()
 })
 

@@ -24,11 +24,7 @@ class HeldReads extends OriginReads {
   readonly held: (() => void)[] = []
 
   constructor() {
-    super(
-      () => undefined,
-      () => undefined,
-      () => 0,
-    )
+    super(() => undefined, { hold: () => undefined, count: () => 0, end: () => undefined })
   }
 
   override run(_connection: object, read: () => void): void {

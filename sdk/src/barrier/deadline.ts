@@ -88,11 +88,8 @@ export function assertTimeLeft(deadline: Deadline): void {
 function toTimedOutError({ timeoutMs, signal }: Deadline): BranchError {
   const late = signal?.aborted
     ? "the call was not done before its signal aborted: its caller's time for it is over"
-    : `the call was not done within ${timeoutMs} ms`
-  return new BranchError(
-    'BARRIER_TIMED_OUT',
-    `${late}: the database does not answer, or the effect needs a longer timeoutMs`,
-  )
+    : `the call was not done within ${timeoutMs} ms: the database does not answer, or the effect needs a longer timeoutMs`
+  return new BranchError('BARRIER_TIMED_OUT', late)
 }
 
 interface Lent {

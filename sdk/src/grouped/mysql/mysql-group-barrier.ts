@@ -60,7 +60,8 @@ function createMysqlGroupRun<Connection extends MysqlPoolConnection>(
 ): GroupRunner<Connection>['run'] {
   const history: GroupHistory = { hadDuplicates: false, plansAgainAt: 0 }
   return (passes, apply) => {
-    const deadline = startDeadline(timeoutMs, joinSignals(passes))
+    const { signal, release } = joinSignals(passes)
+    const deadline = startDeadline(timeoutMs, signal)
     const plan = findPlan(apply)
     const pass = async (handle: Connection, own: MysqlConnection): Promise<readonly GroupVerdict[]> => {
       const lockWaits = createLockWaits(own)
@@ -88,6 +89,6 @@ function createMysqlGroupRun<Connection extends MysqlPoolConnection>(
       }
     }
     const isRepeated = (error: unknown): boolean => isContended(error) && !isLockedOut(error)
-    return readVerdicts(repeatContended(attempt, isRepeated))
+    return readVerdicts(repeatContended(attempt, isRepeated)).finally(release)
   }
 }

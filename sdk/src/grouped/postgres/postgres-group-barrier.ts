@@ -60,7 +60,8 @@ function createPostgresGroupRun<Client extends PostgresPoolClient>(
 ): GroupRunner<Client>['run'] {
   const lockWaitMs = Math.min(LOCK_WAIT_MS, Math.ceil(timeoutMs / LOCK_WAITS_OF_A_CALL))
   return (passes, apply) => {
-    const deadline = startDeadline(timeoutMs, joinSignals(passes))
+    const { signal, release } = joinSignals(passes)
+    const deadline = startDeadline(timeoutMs, signal)
     const attempt = async (): Promise<readonly GroupVerdict[]> => {
       let isPassed = false
       try {
@@ -79,7 +80,7 @@ function createPostgresGroupRun<Client extends PostgresPoolClient>(
       }
     }
     const isRepeated = (error: unknown): boolean => isContended(error) && !isLockedOut(error)
-    return readVerdicts(repeatContended(attempt, isRepeated))
+    return readVerdicts(repeatContended(attempt, isRepeated)).finally(release)
   }
 }
 
