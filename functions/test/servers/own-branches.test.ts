@@ -1,7 +1,7 @@
 import { answerBranch, BranchFailure } from '@counterstep/sdk'
 import { migrateBarrier, mysqlBarrier } from '@counterstep/sdk/barrier/mysql'
 import { describeOn } from '@counterstep/test-servers/vitest'
-import { createPool, type RowDataPacket } from 'mysql2/promise'
+import { createPool, type Pool, type RowDataPacket } from 'mysql2/promise'
 import { expect, it, onTestFinished } from 'vitest'
 import { createApi, createSweeper, type FunctionOptions, type InProcessBranch } from '../../src/index.ts'
 import { buildHttpEvent, createContext, type HttpAnswer } from '../support/lambda-context.ts'
@@ -13,7 +13,7 @@ const PLENTY_MS = 20_000
 const CALL_MS = 1_000
 
 describeOn('mariadb', 'branches that are functions of the bundle', (serverUrl) => {
-  it('They run in the invocation behind their barrier, and one that hangs is called again by the next one', async () => {
+  async function openStore() {
     const store = await createOwnStore(serverUrl, PASSWORD)
     onTestFinished(() => store.drop())
     const environment = {
@@ -21,11 +21,21 @@ describeOn('mariadb', 'branches that are functions of the bundle', (serverUrl) =
       COUNTERSTEP_STORE_PASSWORD: PASSWORD,
       COUNTERSTEP_AUTHORIZER: 'iam',
     }
-    const url = new URL(store.url)
+    return { environment, url: store.url }
+  }
+
+  async function openBarrierPool(storeUrl: string): Promise<Pool> {
+    const url = new URL(storeUrl)
     url.password = PASSWORD
     const pool = createPool(url.href)
     onTestFinished(() => pool.end())
     await migrateBarrier(pool)
+    return pool
+  }
+
+  it('They run in the invocation behind their barrier, and one that hangs is called again by the next one', async () => {
+    const { environment, url } = await openStore()
+    const pool = await openBarrierPool(url)
     await pool.query('CREATE TABLE taken (gid VARCHAR(128) NOT NULL, op VARCHAR(16) NOT NULL)')
     const barrier = mysqlBarrier(pool)
     const note: InProcessBranch = (call) =>
@@ -94,18 +104,8 @@ describeOn('mariadb', 'branches that are functions of the bundle', (serverUrl) =
   }, 120_000)
 
   it('S40: A branch that is cut has ended its database transaction before its function is answered and frozen', async () => {
-    const store = await createOwnStore(serverUrl, PASSWORD)
-    onTestFinished(() => store.drop())
-    const environment = {
-      COUNTERSTEP_STORE: store.url,
-      COUNTERSTEP_STORE_PASSWORD: PASSWORD,
-      COUNTERSTEP_AUTHORIZER: 'iam',
-    }
-    const url = new URL(store.url)
-    url.password = PASSWORD
-    const pool = createPool(url.href)
-    onTestFinished(() => pool.end())
-    await migrateBarrier(pool)
+    const { environment, url } = await openStore()
+    const pool = await openBarrierPool(url)
     await pool.query('CREATE TABLE stock (item VARCHAR(16) PRIMARY KEY, free INT NOT NULL)')
     await pool.query("INSERT INTO stock VALUES ('book', 5)")
     const barrier = mysqlBarrier(pool)
@@ -133,13 +133,7 @@ describeOn('mariadb', 'branches that are functions of the bundle', (serverUrl) =
   }, 60_000)
 
   it('S20: A branch that throws an error which no log can read is a failed attempt, and the process goes on', async () => {
-    const store = await createOwnStore(serverUrl, PASSWORD)
-    onTestFinished(() => store.drop())
-    const environment = {
-      COUNTERSTEP_STORE: store.url,
-      COUNTERSTEP_STORE_PASSWORD: PASSWORD,
-      COUNTERSTEP_AUTHORIZER: 'iam',
-    }
+    const { environment } = await openStore()
     const { proxy, revoke } = Proxy.revocable({}, {})
     revoke()
     const left: unknown[] = [

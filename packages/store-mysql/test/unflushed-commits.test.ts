@@ -1,5 +1,5 @@
 import type { DocumentWrite } from '@counterstep/core'
-import { type SqlServer, startMariadb, startMysql } from '@counterstep/test-servers'
+import { HangingLog, type SqlServer, startWithHangingLog } from '@counterstep/test-servers'
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { MysqlStore } from '../src/mysql-store.ts'
@@ -7,12 +7,6 @@ import { openMysqlStore } from '../src/open-mysql-store.ts'
 import { TestDatabases } from './test-database.ts'
 import { aTransaction, drawToken, makeUpdate } from './transactions.ts'
 
-/** Nothing flushes the log in the background, and no binary log keeps a row from being seen before it is on the disk. */
-const UNLOGGED = ['--skip-log-bin', '--innodb-flush-log-at-timeout=2700']
-const START = {
-  mariadb: () => startMariadb({ settings: UNLOGGED }),
-  mysql: () => startMysql({ settings: [...UNLOGGED, '--gtid-mode=OFF', '--enforce-gtid-consistency=OFF'] }),
-} as const
 const TRIES = 20
 
 /** Each case is a write of one store that another store then answers from what it reads. */
@@ -83,11 +77,13 @@ for (const kind of ['mariadb', 'mysql'] as const) {
   describeOwn(kind, 'rows that are seen before they are on the disk', () => {
     let server: SqlServer
     let databases: TestDatabases
+    let log: HangingLog
     let one: MysqlStore
     let other: MysqlStore
     beforeAll(async () => {
-      server = await START[kind]()
+      server = await startWithHangingLog(kind)
       databases = new TestDatabases(server.url)
+      log = new HangingLog(async (sql) => (await databases.sql(sql))[0] ?? [])
       const { url } = await databases.migrated('unflushed')
       one = await openMysqlStore({ url })
       other = await openMysqlStore({ url })
@@ -100,34 +96,19 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       await server.stop()
     })
 
-    /** Acts like a disk that hangs: every transaction sees the write, but the log that holds it is not on the disk. */
-    async function unflushed(write: Call): Promise<void> {
-      await databases.sql('SET GLOBAL innodb_flush_log_at_trx_commit = 0')
-      await write()
-      await databases.sql('SET GLOBAL innodb_flush_log_at_trx_commit = 1')
-    }
-
-    /** Reads the engine's status, because MySQL's status variables are seconds old. */
-    async function logEnds(): Promise<{ readonly written: number; readonly flushed: number }> {
-      const [row] = await databases.sql('SHOW ENGINE INNODB STATUS')
-      const [, written, flushed] =
-        /^Log sequence number +(\d+)$.*^Log flushed up to +(\d+)$/ms.exec(String(row?.[2])) ?? []
-      return { written: Number(written), flushed: Number(flushed) }
-    }
-
     for (const [name, callsOf] of Object.entries(ANSWERS)) {
       it(`A row is on the disk before the answer about it: ${name}`, async () => {
         for (let tries = 1; ; tries++) {
           const [write, again, type] = callsOf(one, other)
-          await unflushed(write)
-          const before = await logEnds()
+          await log.leaveUnflushed(write)
+          const before = await log.readEnds()
           // A page that happens to be written flushes the log too. The answer would then prove nothing.
           if (before.flushed >= before.written) {
             expect(tries).toBeLessThan(TRIES)
             continue
           }
           expect(await again()).toMatchObject({ type })
-          expect((await logEnds()).flushed).toBeGreaterThanOrEqual(before.written)
+          expect((await log.readEnds()).flushed).toBeGreaterThanOrEqual(before.written)
           return
         }
       })
@@ -151,9 +132,9 @@ for (const kind of ['mariadb', 'mysql'] as const) {
         await one.create(create)
         const decision = makeUpdate(create, { status: 'aborting' })
         const fresh = aTransaction('fresh')
-        await unflushed(() => one.update(decision))
+        await log.leaveUnflushed(() => one.update(decision))
         expect(await other.update(decision)).toMatchObject({ type: 'saved' })
-        await unflushed(() => one.create(fresh))
+        await log.leaveUnflushed(() => one.create(fresh))
         expect(await other.create(fresh)).toMatchObject({ type: 'created' })
         await server.kill()
         await server.restart()

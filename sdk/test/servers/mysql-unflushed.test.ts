@@ -1,4 +1,4 @@
-import { type SqlServer, startMariadb, startMysql } from '@counterstep/test-servers'
+import { HangingLog, type SqlServer, startWithHangingLog } from '@counterstep/test-servers'
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import type { Pool, PoolConnection, RowDataPacket } from 'mysql2/promise'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -8,12 +8,6 @@ import { conditionalAdd, mysqlGroupBarrier } from '../../src/grouped/mysql.ts'
 import type { BarrierCall } from '../../src/index.ts'
 import { openMysqlDatabase } from './mysql-fixture.ts'
 
-/** Nothing flushes the log in the background, and no binary log keeps a row from being seen before it is on the disk. */
-const UNLOGGED = ['--skip-log-bin', '--innodb-flush-log-at-timeout=2700']
-const START = {
-  mariadb: () => startMariadb({ settings: UNLOGGED }),
-  mysql: () => startMysql({ settings: [...UNLOGGED, '--gtid-mode=OFF', '--enforce-gtid-consistency=OFF'] }),
-} as const
 const TRIES = 20
 
 interface Answered {
@@ -45,10 +39,15 @@ for (const kind of ['mariadb', 'mysql'] as const) {
   describeOwn(kind, `barrier rows on ${kind} that are seen before they are on the disk`, () => {
     let server: SqlServer
     let pool: Pool
+    let log: HangingLog
     let ways: Readonly<Record<string, Way>>
     beforeAll(async () => {
-      server = await START[kind]()
+      server = await startWithHangingLog(kind)
       pool = await openMysqlDatabase(server.url)
+      log = new HangingLog(async (sql) => {
+        const [rows] = await pool.query<RowDataPacket[]>(sql)
+        return Object.values(rows[0] ?? {})
+      })
       await pool.query('CREATE TABLE account (id VARCHAR(40) PRIMARY KEY, cents BIGINT NOT NULL)')
       await pool.query("INSERT INTO account VALUES ('shop', 0)")
       const add = conditionalAdd({ table: 'account', valueColumn: 'cents' })
@@ -91,21 +90,6 @@ for (const kind of ['mariadb', 'mysql'] as const) {
       return verdicts.map((verdict) => ('outcome' in verdict ? verdict.outcome : { decision: 'failed' }))
     }
 
-    /** Acts like a disk that hangs: every transaction sees the rows, but the log that holds them is not on the disk. */
-    async function unflushed(write: () => Promise<unknown>): Promise<void> {
-      await pool.query('SET GLOBAL innodb_flush_log_at_trx_commit = 0')
-      await write()
-      await pool.query('SET GLOBAL innodb_flush_log_at_trx_commit = 1')
-    }
-
-    /** Reads the engine's status, because MySQL's status variables are seconds old. */
-    async function readLogEnds(): Promise<{ readonly written: number; readonly flushed: number }> {
-      const [[row]] = await pool.query<RowDataPacket[]>('SHOW ENGINE INNODB STATUS')
-      const [, written, flushed] =
-        /^Log sequence number +(\d+)$.*^Log flushed up to +(\d+)$/ms.exec(String(row?.Status)) ?? []
-      return { written: Number(written), flushed: Number(flushed) }
-    }
-
     /** Expects the log to be flushed past what `write` has written when `ask` is answered. */
     async function expectFlushed(
       write: (gid: string) => Promise<unknown>,
@@ -113,15 +97,15 @@ for (const kind of ['mariadb', 'mysql'] as const) {
     ): Promise<void> {
       for (let tries = 1; ; tries++) {
         const gid = crypto.randomUUID()
-        await unflushed(() => write(gid))
-        const before = await readLogEnds()
+        await log.leaveUnflushed(() => write(gid))
+        const before = await log.readEnds()
         // A page that happens to be written flushes the log too. The answer would then prove nothing.
         if (before.flushed >= before.written) {
           expect(tries).toBeLessThan(TRIES)
           continue
         }
         await ask(gid)
-        expect((await readLogEnds()).flushed).toBeGreaterThanOrEqual(before.written)
+        expect((await log.readEnds()).flushed).toBeGreaterThanOrEqual(before.written)
         return
       }
     }

@@ -20,6 +20,7 @@ export {
   matchPostgres,
 } from './proxy/wire-triggers.ts'
 export { type ElasticmqServer, startElasticmq } from './servers/elasticmq.ts'
+export { HangingLog, startWithHangingLog } from './servers/hanging-log.ts'
 export { startMariadb } from './servers/mariadb.ts'
 export { startMysql } from './servers/mysql.ts'
 export { type PgbouncerOptions, type PgbouncerServer, startPgbouncer } from './servers/pgbouncer.ts'
