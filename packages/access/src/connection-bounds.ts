@@ -9,7 +9,7 @@ import { FairTurns } from './fair-turns.ts'
 import type { Gate } from './gate.ts'
 import { type HolderBound, Holders } from './holders.ts'
 import { findOddity, isHttp2, OddRequestError } from './odd-request.ts'
-import { assertPendingAnswerIsKept } from './pending-answer.ts'
+import { assertPendingAnswerIsKept, readPendingAnswer } from './pending-answer.ts'
 import { refuseConnection } from './refuse-connection.ts'
 
 /** Names a bound that was reached, so that a connection was ended. */
@@ -20,8 +20,15 @@ export type ReachedBound = HolderBound | 'pipelined-requests' | 'unread-connecti
  * it is read: all of them together are bounded by the number of connections, and counting would cost each submit.
  */
 const BUFFERED_BYTES_MAX = 64 * 1024
-/** Shorter answers are not counted until they are read. Most are shorter, and the number of connections bounds them. */
+/**
+ * Shorter answers are not counted while they are the first that their connection waits for: the number of connections
+ * bounds them. One behind another is counted, since a caller may have pipelined hundreds and read none.
+ */
 const SMALL_ANSWER_CHARACTERS = 16 * 1024
+/** An answer that is not read holds its request and what Node keeps for both. */
+const ANSWER_OVERHEAD_BYTES = 2 * 1024
+/** A call over HTTP/2 holds more, and most of it outside of the heap. */
+const CALL_OVERHEAD_BYTES = 10 * 1024
 /**
  * Each chunk of a body is a Buffer of its own until the body is whole, so a body in chunks of one byte holds far more
  * than its bytes.
@@ -111,8 +118,9 @@ export class ConnectionBounds {
     // Node reads and drops a body that comes after its answer. Each chunk of it costs time, and no bound counts it.
     app.addHook('onSend', (request, reply, payload, done) => {
       if (request.raw.complete === false && hasBody(request.raw)) this.#refuseBody(request, reply)
-      if (typeof payload === 'string' && payload.length > SMALL_ANSWER_CHARACTERS)
-        this.holdAnswer(request.raw, reply.raw, payload.length)
+      const characters = typeof payload === 'string' ? payload.length : 0
+      if (characters > SMALL_ANSWER_CHARACTERS || isBehindAnother(request.raw, reply.raw))
+        this.holdAnswer(request.raw, reply.raw, characters)
       done(null, payload)
     })
   }
@@ -152,7 +160,7 @@ export class ConnectionBounds {
     if (!isOnCountedConnection(raw)) return
     const connection = findConnection(raw.socket)
     // An answer is never over the bound by itself, since its caller could then never get it.
-    const bytes = Math.min(answerBytes, this.#answerBytesMax)
+    const bytes = Math.min(answerBytes + ANSWER_OVERHEAD_BYTES, this.#answerBytesMax)
     this.#holders.hold(connection, bytes)
     response.once('close', () => this.#holders.release(connection, bytes))
   }
@@ -160,7 +168,7 @@ export class ConnectionBounds {
   /** Does the same on a connection that no server of Node's for HTTP/1 has. Call what it returns once the caller has read the answer, or never will. */
   holdMessage(socket: Socket, answerBytes: number): () => void {
     const connection = findConnection(socket)
-    const bytes = answerBytes <= SMALL_ANSWER_CHARACTERS ? 0 : Math.min(answerBytes, this.#answerBytesMax)
+    const bytes = Math.min(answerBytes + CALL_OVERHEAD_BYTES, this.#answerBytesMax)
     this.#holders.hold(connection, bytes)
     return () => this.#holders.release(connection, bytes)
   }
@@ -319,6 +327,13 @@ function hasBody({ headers }: IncomingMessage): boolean {
  */
 function isOnCountedConnection(raw: IncomingMessage): boolean {
   return !isHttp2(raw) && raw.socket instanceof Socket
+}
+
+/** Tells whether the connection of a request waits for an earlier answer. */
+function isBehindAnother(request: IncomingMessage, response: ServerResponse): boolean {
+  if (!isOnCountedConnection(request)) return false
+  const first = readPendingAnswer(request.socket)
+  return first !== undefined && first !== response
 }
 
 /** Tells whether a body is counted while it is read. Small bodies are not, and one over the limit is never read. */

@@ -20,8 +20,8 @@ export interface ConnectionBoundLimits {
   /** One address (one /64 of IPv6) may hold this many connections that have not yet shown a good key. */
   readonly strangersPerAddressMax: number
   /**
-   * All request bodies that are not yet whole, and all large answers that are not yet read, may hold this many bytes
-   * together. Beyond that, the holder of the most bytes loses the one of its connections that holds the most.
+   * All request bodies that are not yet whole, and all answers that are not yet read and large or behind another, may
+   * hold this many bytes together. Beyond that, the holder of the most bytes loses the one of its connections that holds the most.
    */
   readonly unreadBodyBytesMax: number
   /** One turn of the event loop begins this many requests of one connection. */

@@ -470,6 +470,26 @@ describe('a hostile client', () => {
     await expect.poll(() => fixture.bounds.held.bodyBytes).toBe(0)
   })
 
+  it('Small answers that are not read count for what their calls hold, and their connection ends beyond the bound', async () => {
+    await using fixture = await openGrpcFixture({ limits: { unreadBodyBytesMax: 512 * 1024 } })
+    const deaf = connect(`http://${fixture.address}`, { settings: { initialWindowSize: 0 } })
+    deaf.on('error', () => undefined)
+    onTestFinished(() => deaf.destroy())
+    await once(deaf, 'remoteSettings')
+    const askMore = (calls: number) => {
+      for (let n = 0; n < calls; n++)
+        openCall(deaf, toMessage(Buffer.alloc(0)), '/dtmgimp.Dtm/NewGid').stream.end()
+    }
+    askMore(40)
+    await expect.poll(() => fixture.bounds.held.bodyBytes).toBeGreaterThan(40 * 10 * 1024)
+    expect(deaf.destroyed).toBe(false)
+    const closed = once(deaf, 'close')
+    askMore(40)
+    await closed
+    expect(fixture.bounds.held.bodyBytes).toBe(0)
+    await expectServes(fixture)
+  })
+
   it('More calls than one connection may have wait or are refused, and other connections are served', async () => {
     await using fixture = await openGrpcFixture()
     const session = openSession(fixture)

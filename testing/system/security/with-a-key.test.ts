@@ -245,6 +245,26 @@ for (const { api, submit, list, open, look, large, lookLarge } of APIS) {
     await expect.poll(() => countEnded(deaf), POLL).toBeGreaterThan(0)
   })
 
+  it(`S41: Small answers of the ${api} API that wait behind another one are held up to a bound`, async () => {
+    const { flood, honest } = await twoKeys()
+    const { [api]: app, engine, bounds, reached } = await apis({ limits: { unreadBodyBytesMax: MIB } })
+    const reader = await caller(app)
+    const ask = (key: string) => `GET ${look} HTTP/1.1\r\n${HOST}Authorization: Bearer ${key}\r\n\r\n`
+    reader.send(ask(honest))
+    await hasAnswers(reader, 1)
+    engine.submit = () => new Promise(() => undefined)
+    engine.accept = engine.submit
+    const deaf = await caller(app)
+    deaf.send(`${post(flood)}Content-Length: ${large.length}\r\n\r\n${large}${ask(flood).repeat(100)}`)
+    await expect.poll(() => bounds.held.bodyBytes, POLL).toBeGreaterThan(100 * 1024)
+    expect(reached).toEqual([])
+    deaf.send(ask(flood).repeat(1_000))
+    await expect.poll(() => reached, POLL).toContain('unread-body-bytes')
+    reader.send(ask(honest).repeat(20))
+    await hasAnswers(reader, 21)
+    expect([deaf.isEnded, reader.isEnded, bounds.held.bodyBytes]).toEqual([true, false, 0])
+  })
+
   it(`S41: Large bodies that come whole to the ${api} API at once are looked at one in a turn`, async () => {
     const { honest } = await twoKeys()
     const { [api]: app, engine, bounds } = await apis({})

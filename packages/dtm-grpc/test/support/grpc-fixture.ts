@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
+  type ConnectionBoundLimits,
   ConnectionBounds,
   createGate,
   DEFAULT_CONNECTION_LIMITS,
@@ -49,10 +50,11 @@ export interface GrpcFixture extends AsyncDisposable {
 export interface FixtureOptions {
   readonly gate?: Partial<GateSettings>
   readonly tls?: DtmGrpcDeps['tls']
+  readonly limits?: Partial<ConnectionBoundLimits>
 }
 
 /** Opens the gRPC API on a real engine with a SQLite file. */
-export async function openGrpcFixture({ gate, tls }: FixtureOptions = {}): Promise<GrpcFixture> {
+export async function openGrpcFixture({ gate, tls, limits }: FixtureOptions = {}): Promise<GrpcFixture> {
   const folder = await mkdtemp(join(tmpdir(), 'dtm-grpc-'))
   const store = await openSqliteStore({ path: join(folder, 'store.db') })
   const targets = loopbackTargets()
@@ -75,7 +77,7 @@ export async function openGrpcFixture({ gate, tls }: FixtureOptions = {}): Promi
   })
   await engine.start()
   const errors: unknown[] = []
-  const bounds = new ConnectionBounds(DEFAULT_CONNECTION_LIMITS)
+  const bounds = new ConnectionBounds({ ...DEFAULT_CONNECTION_LIMITS, ...limits })
   const server = await startDtmGrpc({
     host: '127.0.0.1',
     port: 0,
