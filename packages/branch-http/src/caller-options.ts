@@ -2,14 +2,15 @@ import { lookup as systemLookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import type { CallSigner } from '@counterstep/signature'
+import { shareLookup } from './shared-lookup.ts'
 import { loopbackTargets, type TargetPolicy } from './targets/target-policy.ts'
 
 export interface HttpBranchCallerOptions extends Partial<CallerLimits> {
   /** It decides where calls may go. By default they may go to this machine only. */
   readonly targets?: TargetPolicy
   /**
-   * Finds the addresses of a name. Calls that need the same name at the same time share one look-up. The default is
-   * the system's.
+   * Finds the addresses of a name. Calls that need the same name at the same time share one look-up, and
+   * names that are not listed are looked up one after the other. The default is the system's.
    */
   readonly lookup?: LookupFunction
   /**
@@ -117,5 +118,7 @@ export function checkOptions(options: HttpBranchCallerOptions): CallerOptions {
       )
     createSecureContext(certificates)
   }
-  return { ...checked, targets, lookup, listedOrigins, answerExcerpts, signer, tls, proxyUrl }
+  const listedHosts = new Set(listedOrigins.map((origin) => new URL(origin).hostname))
+  const shared = shareLookup(lookup, listedHosts)
+  return { ...checked, targets, lookup: shared, listedOrigins, answerExcerpts, signer, tls, proxyUrl }
 }

@@ -6,7 +6,6 @@ import { createListedCheck, UNLISTED_HEADER_BYTES_MAX } from './listed-origins.t
 import type { OpenTurns } from './origin-turns.ts'
 import { OUTGOING_CIPHERS, secureOptionsFor } from './outgoing-tls.ts'
 import type { OriginReads } from './reading-time.ts'
-import { shareLookup } from './shared-lookup.ts'
 
 /** An idle connection is given up this long before the service would close it, because news of a close takes time. */
 const KEEP_ALIVE_MARGIN_MS = 1_000
@@ -21,8 +20,7 @@ export function createPoolFactory(
 ): (originKey: string) => Dispatcher {
   const { targets, connectTimeoutMs, keepAliveMs, proxyUrl } = options
   const mayReach = (hostname: string, address: string) => targets.mayReach(hostname, address)
-  const listedHosts = new Set(options.listedOrigins.map((origin) => new URL(origin).hostname))
-  const lookup = guardLookup(mayReach, shareLookup(options.lookup, listedHosts))
+  const lookup = guardLookup(mayReach, options.lookup)
   const poolOptions: Pool.Options = {
     connections: options.connectionsPerOriginMax,
     allowH2: false,

@@ -1,9 +1,6 @@
 import type { LookupFunction } from 'node:net'
 
-/**
- * At most this many names that are not listed are looked up at once or wait to be looked up. The system looks up names
- * on a few threads, so that more of them would only wait longer.
- */
+/** At most this many names that are not listed wait to be looked up, or are looked up. */
 export const LOOKUPS_IN_FLIGHT_MAX = 64
 
 /** The error may be shown, because it names no host. */
@@ -22,13 +19,10 @@ type Callback = Parameters<LookupFunction>[2]
  * Makes calls that need the same name share one look-up, with its answer or its failure. A slow name then takes one
  * of the system's few threads and not all of them. Nothing is remembered after the answer. `listed` holds the names
  * that the configuration names one by one. A client may make up any number of other names, so those take no thread
- * from the listed.
+ * from the listed, and none from the store, which may have a name as well.
  */
-export function shareLookup(
-  systemLookup: LookupFunction,
-  listed: ReadonlySet<string> = new Set(),
-): LookupFunction {
-  const lookup = listed.size === 0 ? systemLookup : lookUpInTurn(systemLookup, listed)
+export function shareLookup(systemLookup: LookupFunction, listed: ReadonlySet<string>): LookupFunction {
+  const lookup = lookUpInTurn(systemLookup, listed)
   const waiting = new Map<string, Callback[]>()
   return function lookUpShared(hostname, options, callback) {
     const { family = 0, hints = 0, all = false } = options

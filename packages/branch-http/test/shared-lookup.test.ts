@@ -6,10 +6,13 @@ import { HandshakeRests } from '../src/handshake-rests.ts'
 import { ReadingTime } from '../src/reading-time.ts'
 import { LOOKUPS_IN_FLIGHT_MAX, shareLookup } from '../src/shared-lookup.ts'
 import { fixedLookup } from './fixed-lookup.ts'
+import { buildGrpcCall, openCaller } from './grpc/http2-service.ts'
 import { buildCall, serveHttp } from './hostile-server.ts'
 import { testCaller } from './test-caller.ts'
 
 type Answer = Parameters<LookupFunction>[2]
+
+const NONE: ReadonlySet<string> = new Set()
 
 /** Makes a name server that answers for a name when the test says so. */
 function heldLookup() {
@@ -38,7 +41,7 @@ describe('look-ups', () => {
 
   it('A name is looked up once at a time, and the answer is for all who wait', () => {
     const { lookup, asked, answer } = heldLookup()
-    const shared = shareLookup(lookup)
+    const shared = shareLookup(lookup, NONE)
     const outcomes = lookUpTimes(shared, 'bank.test', 100)
     expect([asked, outcomes]).toEqual([['bank.test'], []])
     answer('bank.test', null, ['203.0.113.1'])
@@ -50,7 +53,7 @@ describe('look-ups', () => {
 
   it('A look-up that fails, fails for all who wait', () => {
     const { lookup, asked, answer } = heldLookup()
-    const outcomes = lookUpTimes(shareLookup(lookup), 'none.test', 100)
+    const outcomes = lookUpTimes(shareLookup(lookup, NONE), 'none.test', 100)
     const error = Object.assign(new Error('no such name'), { code: 'ENOTFOUND' })
     answer('none.test', error, [])
     expect([asked, outcomes]).toEqual([['none.test'], Array(100).fill(error)])
@@ -58,16 +61,16 @@ describe('look-ups', () => {
 
   it('A look-up that is denied, is denied for all who wait', () => {
     const { lookup, asked, answer } = heldLookup()
-    const guarded = guardLookup((_hostname, address) => address !== '127.0.0.2', shareLookup(lookup))
+    const guarded = guardLookup((_hostname, address) => address !== '127.0.0.2', shareLookup(lookup, NONE))
     const outcomes = lookUpTimes(guarded, 'bank.test', 100)
     answer('bank.test', null, ['203.0.113.1', '127.0.0.2'])
     expect(asked).toEqual(['bank.test'])
     expect(outcomes).toEqual(Array(100).fill(expect.any(DeniedAddressError)))
   })
 
-  it('A look-up that hangs holds up no other name', () => {
+  it('A look-up of a listed name that hangs holds up no other name', () => {
     const { lookup, asked, answer } = heldLookup()
-    const shared = shareLookup(lookup)
+    const shared = shareLookup(lookup, new Set(['slow.test']))
     const slow = lookUpTimes(shared, 'slow.test', 100)
     const good = lookUpTimes(shared, 'bank.test', 1)
     answer('bank.test', null, ['203.0.113.1'])
@@ -75,23 +78,33 @@ describe('look-ups', () => {
   })
 
   it('A look-up for another family of addresses is another look-up', () => {
-    const { lookup, asked } = heldLookup()
-    const shared = shareLookup(lookup)
+    const { lookup, asked, answer } = heldLookup()
+    const shared = shareLookup(lookup, NONE)
     for (const family of [4, 6, 4]) shared('bank.test', { all: true, family }, () => undefined)
+    expect(asked).toEqual(['bank.test'])
+    answer('bank.test', null, ['203.0.113.1'])
     expect(asked).toEqual(['bank.test', 'bank.test'])
   })
 
   it('A look-up over the bound fails at once, and one that ends makes room', () => {
     const { lookup, asked, answer } = heldLookup()
-    const shared = shareLookup(lookup)
+    const shared = shareLookup(lookup, NONE)
     for (let n = 0; n < LOOKUPS_IN_FLIGHT_MAX; n++) lookUpTimes(shared, `slow-${n}.test`, 1)
     const [refused] = lookUpTimes(shared, 'bank.test', 1)
-    expect([toErrorWord(refused), asked.length]).toEqual(['dns', LOOKUPS_IN_FLIGHT_MAX])
+    expect([toErrorWord(refused), asked]).toEqual(['dns', ['slow-0.test']])
     // A call may still join a look-up that is in flight.
     expect(lookUpTimes(shared, 'slow-0.test', 1)).toEqual([])
     answer('slow-0.test', null, ['203.0.113.1'])
     expect(lookUpTimes(shared, 'bank.test', 1)).toEqual([])
+    for (let n = 1; n < LOOKUPS_IN_FLIGHT_MAX; n++) answer(`slow-${n}.test`, null, ['203.0.113.1'])
     expect(asked.at(-1)).toBe('bank.test')
+  })
+
+  it('Names that hang leave a thread for the name of the store where none is listed', () => {
+    const { lookup, asked } = heldLookup()
+    const shared = shareLookup(lookup, NONE)
+    for (let n = 0; n < LOOKUPS_IN_FLIGHT_MAX; n++) lookUpTimes(shared, `slow-${n}.test`, 1)
+    expect(asked).toEqual(['slow-0.test'])
   })
 
   it('Look-ups of unlisted names that hang hold up no listed name, whatever their number', () => {
@@ -121,10 +134,13 @@ describe('look-ups', () => {
 
   it('A look-up that throws is in flight no longer', () => {
     let asked = 0
-    const shared = shareLookup(() => {
-      asked++
-      throw new RangeError('no such option')
-    })
+    const shared = shareLookup(
+      () => {
+        asked++
+        throw new RangeError('no such option')
+      },
+      new Set(['bank.test']),
+    )
     for (let n = 0; n < 2; n++) expect(() => lookUpTimes(shared, 'bank.test', 1)).toThrow(RangeError)
     expect(asked).toBe(2)
   })
@@ -134,7 +150,7 @@ describe('connections', () => {
   it('Connections to a name that hangs make one look-up', () => {
     const { lookup, asked } = heldLookup()
     const mayReach = () => true
-    const shared = guardLookup(mayReach, shareLookup(lookup))
+    const shared = guardLookup(mayReach, shareLookup(lookup, NONE))
     const connect = createGuardedConnector({
       mayReach,
       lookup: shared,
@@ -149,6 +165,25 @@ describe('connections', () => {
       })
     }
     expect([ended, asked]).toEqual([[], ['slow.test']])
+  })
+
+  it('Names that hang for calls over HTTP and over gRPC take one thread together', async () => {
+    const held = heldLookup()
+    const targets = {
+      check: () => undefined,
+      resolve: (url: string) => new URL(url),
+      mayReach: () => true,
+    }
+    const caller = openCaller({ targets, lookup: held.lookup, connectTimeoutMs: 60_000 })
+    const calls = [
+      caller.call(buildCall('http://slow.test/')),
+      caller.call(buildGrpcCall(1, {}, 'grpc://other.test')),
+    ]
+    await expect.poll(() => held.asked.length).toBe(1)
+    held.answer(held.asked[0] ?? '', Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), [])
+    await expect.poll(() => held.asked.toSorted()).toEqual(['other.test', 'slow.test'])
+    await caller.close()
+    await Promise.all(calls)
   })
 
   it('A listed name is called while more names hang than may be looked up', async () => {
@@ -172,7 +207,7 @@ describe('connections', () => {
     await Promise.all(slow)
   })
 
-  it('Another name is called while one hangs', async () => {
+  it('Another listed name is called while one hangs', async () => {
     const server = await serveHttp((_request, response) => response.end())
     const held = heldLookup()
     const known = fixedLookup({ 'bank.test': ['127.0.0.1'] })
@@ -183,10 +218,11 @@ describe('connections', () => {
       resolve: (url: string) => new URL(url),
       mayReach: () => true,
     }
-    const caller = testCaller({ targets, lookup, connectTimeoutMs: 60_000 })
     const { port } = new URL(server.url)
+    const listedOrigins = [`http://bank.test:${port}`]
+    const caller = testCaller({ targets, lookup, listedOrigins, connectTimeoutMs: 60_000 })
     const slow = Array.from({ length: 100 }, () => caller.call(buildCall('http://slow.test/')))
-    const good = await caller.call(buildCall(`http://bank.test:${port}/`))
+    const good = await caller.call(buildCall(`${listedOrigins[0]}/`))
     expect([good.result, held.asked]).toEqual(['success', ['slow.test']])
     await caller.close()
     for (const answer of await Promise.all(slow))

@@ -5,7 +5,6 @@ import type { CallerOrigins } from '../caller-origins.ts'
 import { toErrorWord } from '../error-word.ts'
 import { guardLookup } from '../guarded-connector.ts'
 import type { OpenTurns } from '../origin-turns.ts'
-import { shareLookup } from '../shared-lookup.ts'
 import { TargetCache, useOrigin } from '../target-cache.ts'
 import { toOrigin } from '../targets/target-url.ts'
 import type { Destination } from './call-metadata.ts'
@@ -100,8 +99,7 @@ export function createConnectionsFactory(
 ): (originKey: string) => GrpcConnections {
   const { targets, connectTimeoutMs, answerHeaderBytesMax: headerBytesMax } = options
   const mayReach = (hostname: string, address: string) => targets.mayReach(hostname, address)
-  const listedHosts = new Set(options.listedOrigins.map((origin) => new URL(origin).hostname))
-  const lookup = guardLookup(mayReach, shareLookup(options.lookup, listedHosts))
+  const lookup = guardLookup(mayReach, options.lookup)
   return function createConnections(originKey) {
     const { protocol, hostname, port, host } = new URL(originKey)
     const isSecure = protocol === 'grpcs:'
