@@ -2,7 +2,7 @@ import { HangingLog, type SqlServer, startWithHangingLog } from '@counterstep/te
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import type { Pool, PoolConnection, RowDataPacket } from 'mysql2/promise'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { mysqlBarrier, mysqlBarrierIn } from '../../src/barrier/mysql.ts'
+import { checkBarrier, mysqlBarrier, mysqlBarrierIn } from '../../src/barrier/mysql.ts'
 import type { GroupApply } from '../../src/grouped/grouped.ts'
 import { conditionalAdd, mysqlGroupBarrier } from '../../src/grouped/mysql.ts'
 import type { BarrierCall } from '../../src/index.ts'
@@ -128,6 +128,13 @@ for (const kind of ['mariadb', 'mysql'] as const) {
         })
       }
     }
+
+    it('The check of the barrier finds that a COMMIT does not wait for the disk', async () => {
+      await log.leaveUnflushed(() =>
+        expect(checkBarrier(pool)).rejects.toThrow(/innodb_flush_log_at_trx_commit is 0/),
+      )
+      expect(await checkBarrier(pool, { businessTable: 'account' })).toBeUndefined()
+    })
 
     it('Rows are on the disk before a query-back says that a message was committed', async () => {
       const barrier = mysqlBarrier(pool)

@@ -1,6 +1,6 @@
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { checkBarrier, type RedisEffect, type RedisEffects, redisBarrier } from '../../src/barrier/redis.ts'
 import { answerBranch } from '../../src/http/answer-branch.ts'
 import { type BarrierCall, BranchFailure } from '../../src/index.ts'
@@ -149,6 +149,22 @@ describeOn('redis', 'the Redis barrier beside the truth table', (url) => {
     expect(await checkBarrier(redis)).toBeUndefined()
     const volatile = { ...unused, info: async () => 'maxmemory_policy:volatile-lru\naof_enabled:0\n' }
     await expect(checkBarrier(volatile)).rejects.toThrow(/noeviction; appendonly is off/)
+  })
+
+  it('The check of the barrier finds that the log is never flushed, and goes on where the server hides it', async () => {
+    const user = `hidden-${run}`
+    await redis.acl('SETUSER', user, 'on', 'nopass', '~*', '+@all', '-config')
+    const hidden = new Redis(url, { username: user, password: 'any' })
+    onTestFinished(async () => {
+      hidden.disconnect()
+      await redis.acl('DELUSER', user)
+    })
+    expect(await checkBarrier(hidden)).toBeUndefined()
+    const unflushed = new Proxy(redis, {
+      get: (target, name) =>
+        name === 'config' ? async () => ['appendfsync', 'no'] : Reflect.get(target, name, target),
+    })
+    await expect(checkBarrier(unflushed)).rejects.toThrow(/appendfsync is no/)
   })
 })
 

@@ -8,18 +8,21 @@ import {
   type MysqlPoolConnection,
   select,
 } from './mysql-connection.ts'
+import { DURABILITY_SETTINGS, findDurabilityFaults } from './mysql-durability.ts'
 import { flushWithin } from './mysql-flush.ts'
 import { createMysqlRows } from './mysql-rows.ts'
 import { findDriverFaults } from './mysql2-parts.ts'
 
 const KEY = 'gid,branch_id,op,barrier_id'
 const TYPES = 'varbinary(128),varbinary(128),varbinary(16),varbinary(32)'
+/** The name differs between MySQL 8 and MariaDB. */
+const ISOLATION_SETTINGS = ['transaction_isolation', 'tx_isolation'] as const
 const ISOLATIONS: ReadonlySet<string> = new Set(['READ-COMMITTED', 'REPEATABLE-READ', 'SERIALIZABLE'])
 
 /**
  * Checks at start-up whether the barrier can keep what it promises: its table is there with the right key and types,
  * compared by bytes; this table and the business table that you name are on one server and in InnoDB; the isolation is
- * at least READ COMMITTED; the installed mysql2 has the parts that the barrier reads; and a row can be inserted, read
+ * at least READ COMMITTED; a COMMIT waits for the disk; the installed mysql2 has the parts that the barrier reads; and a row can be inserted, read
  * and rolled back. Leaves nothing behind. Throws one `BranchError` with `BARRIER_MISCONFIGURED` that names every fault,
  * and the driver's error if there is no server.
  *
@@ -38,7 +41,7 @@ export async function checkBarrier<Connection extends MysqlPoolConnection>(
     const faults = [
       ...(await findDriverFaults(connection)),
       ...(await findTableFaults(connection, name)),
-      ...(await findIsolationFaults(connection)),
+      ...(await findSettingFaults(connection)),
       ...(businessTable === undefined
         ? []
         : await findEngineFaults(connection, parseTableName(businessTable))),
@@ -93,16 +96,18 @@ async function findEngineFaults(
   return engine === 'InnoDB' ? [] : [`${table} is in ${engine}, which cannot roll back: it must be InnoDB`]
 }
 
-/** The variable's name differs between MySQL 8 and MariaDB. */
-async function findIsolationFaults(connection: MysqlConnection): Promise<string[]> {
+async function findSettingFaults(connection: MysqlConnection): Promise<string[]> {
+  const names = [...ISOLATION_SETTINGS, ...DURABILITY_SETTINGS]
   const rows = await select(
     connection,
-    "SHOW VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation')",
+    `SHOW VARIABLES WHERE Variable_name IN (${names.map((name) => `'${name}'`).join()})`,
   )
-  const isolation = rows[0]?.[1] ?? 'unknown'
-  return ISOLATIONS.has(isolation)
-    ? []
-    : [`the isolation is ${isolation}: it must be READ COMMITTED or stricter`]
+  const settings = new Map(rows.map(([name, value]) => [name ?? '', value ?? '']))
+  const isolation = ISOLATION_SETTINGS.map((name) => settings.get(name)).find(Boolean) ?? 'unknown'
+  const faults = findDurabilityFaults(settings)
+  if (!ISOLATIONS.has(isolation))
+    faults.push(`the isolation is ${isolation}: it must be READ COMMITTED or stricter`)
+  return faults
 }
 
 /** Runs the barrier's own statements, with a gid that no transaction has, in a transaction that is rolled back. */
