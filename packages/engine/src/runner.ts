@@ -632,7 +632,12 @@ export class Runner {
     try {
       const rows = await untilDefinite(
         clock,
-        () => store.readMany([gid]),
+        async () => {
+          const read = await store.readMany([gid])
+          // The calls that follow rest on this row. A command that is lost must not have been obeyed.
+          await store.settle?.()
+          return read
+        },
         () => active.run.ended,
       )
       if (rows !== undefined) this.#step(active, { type: 'reread', row: rows[0] })

@@ -73,6 +73,23 @@ describe('a command', () => {
     for (const gid of ['a', 'b']) expect(fixture.services.listCalls(gid)).toContain('03 compensate')
   })
 
+  it('The owner compensates for an abort on another node only when that cannot be lost any more', async () => {
+    const fixture = new Fixture()
+    const settings = { leaseMs: 9_000 }
+    const [one, two] = [await fixture.node(settings), await fixture.node(settings)]
+    fixture.services.defer('a', '02', 'action')
+    await one.submit(buildSaga('a', 3))
+    const gate = new Gate()
+    one.store.on('settle', refused)
+    one.store.on('settle', heldBefore(gate))
+    await two.command('abort', 'a')
+    await fixture.time.until('the row was read', () => gate.waiting === 1)
+    expect(fixture.services.listCalls('a')).toEqual(['01 action', '02 action'])
+    gate.open()
+    await fixture.time.advance(1)
+    expect(fixture.services.listCalls('a')).toContain('03 compensate')
+  })
+
   it('An abort that is durable before the finish wins, and the owner compensates', async () => {
     const fixture = new Fixture()
     const [one, two] = [await fixture.node(), await fixture.node()]
