@@ -1,4 +1,4 @@
-import type { OverviewView, TransactionView } from '@counterstep/protocol'
+import { GID_LENGTH_MAX, type OverviewView, type TransactionView } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { cleanJson, cleanLine, cleanText } from '../../src/operator/print/clean-text.ts'
 import { writeNames, writeOverview } from '../../src/operator/print/write-figures.ts'
@@ -63,6 +63,14 @@ const SUMMARY = {
   attempts: 52,
   tags: { region: 'eu' },
 } as const
+
+it('A row is no wider for a gid that no server gives, and a gid is whole', () => {
+  const gid = 'g'.repeat(GID_LENGTH_MAX)
+  const rows = ['x'.repeat(1_000_000), gid].map((each) => ({ ...SUMMARY, gid: each }))
+  const lines = writeList(rows, NOW)
+  for (const line of lines) expect(line.length).toBeLessThan(500)
+  expect(lines[2]?.startsWith(`${gid} `)).toBe(true)
+})
 
 describe('what is printed', () => {
   it('A list shows what a row waits for, and leaves out columns that are empty', () => {

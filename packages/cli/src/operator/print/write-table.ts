@@ -1,9 +1,12 @@
 import { cleanLine } from './clean-text.ts'
 
+/** No gid is as long. Every row is as wide as the longest of its column, so one cell could fill the memory. */
+const CELL_LENGTH_MAX = 256
+
 export interface Column<Row> {
   readonly title: string
   readonly read: (row: Row) => string | number | undefined
-  /** A longer text is cut. */
+  /** A longer text is cut. The default is 256 characters. */
   readonly lengthMax?: number
   readonly isRight?: true
 }
@@ -26,7 +29,7 @@ export function writeTable<Row>(columns: readonly Column<Row>[], rows: readonly 
 
 function toCell<Row>({ read, lengthMax }: Column<Row>, row: Row): string {
   const value = read(row)
-  return value === undefined ? '' : cutText(cleanLine(String(value)), lengthMax ?? Number.POSITIVE_INFINITY)
+  return value === undefined ? '' : cutText(cleanLine(String(value)), lengthMax ?? CELL_LENGTH_MAX)
 }
 
 export function cutText(text: string, lengthMax: number): string {
