@@ -13,6 +13,15 @@ export const START_MS_MAX = 10_000
 /** One connection has so many calls at once that need no key. Anyone may make them. */
 export const OPEN_CALLS_MAX = 8
 
+/** The bytes of a larger answer count at once. */
+const SMALL_ANSWER_BYTES = 16 * 1024
+
+/**
+ * A small answer counts when its call has not closed after this time. Thousands may be given in one turn of the event loop, such as
+ * by one write of the store, and their clients take them at once.
+ */
+export const UNTAKEN_MS = 1_000
+
 /** One connection of a caller. */
 export interface CallConnection {
   readonly socket: Socket
@@ -140,9 +149,15 @@ export class Connections {
     this.#bounds.waitForMessageTurn(socket, bytes, begin)
   }
 
-  /** Counts the bytes of an answer until its call has closed, for the bound on what callers do not read. */
+  /** Counts an answer until its call has closed, for the bound on what callers do not read. */
   holdAnswer({ socket }: CallConnection, call: Pick<GrpcCall, 'onClosed'>, bytes: number): void {
-    call.onClosed(this.#bounds.holdMessage(socket, bytes))
+    const hold = () => call.onClosed(this.#bounds.holdMessage(socket, bytes))
+    if (bytes > SMALL_ANSWER_BYTES) {
+      hold()
+      return
+    }
+    const timer = setTimeout(hold, UNTAKEN_MS).unref()
+    call.onClosed(() => clearTimeout(timer))
   }
 
   /** Ends a connection over which no call has passed the gate. */

@@ -3,7 +3,7 @@ import { type ClientHttp2Session, connect } from 'node:http2'
 import { connect as connectTcp, type Socket } from 'node:net'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { OPEN_CALLS_MAX } from '../src/connections.ts'
+import { OPEN_CALLS_MAX, UNTAKEN_MS } from '../src/connections.ts'
 import { TAKE_MS_MAX } from '../src/grpc-call.ts'
 import { WATCHERS_PER_ADDRESS_MAX, WATCHERS_PER_CONNECTION_MAX } from '../src/health.ts'
 import { MessageReader } from '../src/message-reader.ts'
@@ -481,12 +481,42 @@ describe('a hostile client', () => {
         openCall(deaf, toMessage(Buffer.alloc(0)), '/dtmgimp.Dtm/NewGid').stream.end()
     }
     askMore(40)
-    await expect.poll(() => fixture.bounds.held.bodyBytes).toBeGreaterThan(40 * 10 * 1024)
+    await expect
+      .poll(() => fixture.bounds.held.bodyBytes, { timeout: 10 * UNTAKEN_MS })
+      .toBeGreaterThan(40 * 10 * 1024)
     expect(deaf.destroyed).toBe(false)
     const closed = once(deaf, 'close')
     askMore(40)
     await closed
     expect(fixture.bounds.held.bodyBytes).toBe(0)
+    await expectServes(fixture)
+  })
+
+  it('Many answers that are given at once and taken end no connection', async () => {
+    await using fixture = await openGrpcFixture({ limits: { unreadBodyBytesMax: 128 * 1024 } })
+    const { engine } = fixture
+    const gate = new AbortController()
+    const opened = once(gate.signal, 'abort')
+    let asked = 0
+    const accept = engine.accept.bind(engine)
+    engine.accept = async (...given) => {
+      const accepted = await accept(...given)
+      asked++
+      await opened
+      return accepted
+    }
+    using client = fixture.openClient()
+    const answers = Array.from({ length: 40 }, (_, n) =>
+      client.call('Submit', {
+        Gid: `burst-${n}`,
+        TransType: 'saga',
+        Steps: JSON.stringify([{ action: 'http://127.0.0.1:1/', compensate: '' }]),
+        BinPayloads: [Buffer.from('{}')],
+      }),
+    )
+    await expect.poll(() => asked, { timeout: 10_000 }).toBe(answers.length)
+    gate.abort()
+    for (const answer of await Promise.all(answers)) expect(answer).toMatchObject({ code: 0 })
     await expectServes(fixture)
   })
 
