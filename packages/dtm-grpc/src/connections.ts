@@ -20,7 +20,7 @@ const SMALL_ANSWER_BYTES = 16 * 1024
  * A small answer counts when its call has not closed after this time. Thousands may be given in one turn of the event loop, such as
  * by one write of the store, and their clients take them at once.
  */
-export const UNTAKEN_MS = 1_000
+export const UNTAKEN_MS = 250
 
 /** One connection of a caller. */
 export interface CallConnection {
