@@ -1,4 +1,4 @@
-import { ConnectionBounds, type KeyFinder, type Sessions } from '@counterstep/access'
+import type { KeyFinder, Sessions } from '@counterstep/access'
 import type { EngineSettings } from '@counterstep/engine'
 import { VERSION } from '@counterstep/protocol'
 import {
@@ -11,6 +11,7 @@ import {
 import type { FastifyInstance } from 'fastify'
 import { listPanels } from './list-panels.ts'
 import type { Face } from './options.ts'
+import { openServerBounds } from './server-bounds.ts'
 
 export const DEFAULT_PREFIX = '/counterstep'
 
@@ -24,19 +25,14 @@ interface ApiParts
 /** Adds the HTTP API in a scope of its own, so that nothing that it sets reaches the app's other routes. */
 export async function addApi(app: FastifyInstance, face: Face, parts: ApiParts): Promise<void> {
   const { engine, logger, registry, gate, insecure, sessions, keys, settings } = parts
-  const { handlerTimeoutMs, unreadBodyBytesMax } = DEFAULT_SERVER_LIMITS
-  // The app's own server decides how many connections there may be.
-  const limits = {
-    ...DEFAULT_SERVER_LIMITS,
-    connectionsMax: Number.POSITIVE_INFINITY,
-    unreadBodyBytesMax: face.unreadBodyBytesMax ?? unreadBodyBytesMax,
-  }
+  const { handlerTimeoutMs } = DEFAULT_SERVER_LIMITS
+  const bounds = openServerBounds(app, face, warnOfBounds(logger))
   await app.register(
     async function counterstepApi(scope) {
       scope.addHook('onRoute', hideFromDocuments)
       addNativeApi(scope, {
         ...{ engine, logger, registry, gate },
-        bounds: new ConnectionBounds(limits, warnOfBounds(logger)),
+        bounds,
         insecure: [...(gate.hasKeys ? [] : ['no-keys']), ...insecure],
         handlerTimeoutMs,
         version: VERSION,

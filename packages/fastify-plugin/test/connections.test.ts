@@ -72,6 +72,41 @@ describe('S41: the HTTP API on a server of the app', () => {
     for (const socket of sockets) socket.destroy()
   })
 
+  it('S41: Two of an app hold the bodies of its connections up to one bound', async () => {
+    await using app = fastify()
+    for (const name of ['a', 'b'])
+      app.register(async (scope) => {
+        const face = { ...KEYLESS, prefix: `/${name}`, ...(name === 'a' && { unreadBodyBytesMax: MIB }) }
+        await registerEmbedded(join(folder, `${name}.db`), { face }, scope)
+      })
+    const accepted: Socket[] = []
+    app.server.on('connection', (socket: Socket) => accepted.push(socket))
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    const submit = SUBMIT.replace('/counterstep/', '/b/')
+    for (let round = 1; round <= 6; round++) {
+      const bytes = `GET /a/v1/overview HTTP/1.1\r\nHost: localhost\r\n\r\n${submit}${body}`
+      await send(app, bytes)
+      await expect.poll(() => accepted.at(-1)?.bytesRead, POLL).toBe(bytes.length)
+      sockets.at(-1)?.destroy()
+      await expect.poll(() => accepted.at(-1)?.closed, POLL).toBe(true)
+    }
+    const small = await send(app, `${submit}Content-Length: 20000\r\n\r\n${' '.repeat(20_000)}`)
+    await expect.poll(() => small.text, POLL).toMatch(/^HTTP\/1\.1 400 /)
+    expect(small.isEnded).toBe(false)
+    for (const socket of sockets) socket.destroy()
+  })
+
+  it('S41: The second of an app cannot have another bound than the first', async () => {
+    await using app = fastify()
+    const faceOf = (prefix: string, mib: number) => ({
+      face: { ...KEYLESS, prefix, unreadBodyBytesMax: mib * MIB },
+    })
+    await app.register((scope) => registerEmbedded(join(folder, 'a.db'), faceOf('/a', 2), scope))
+    await expect(
+      app.register((scope) => registerEmbedded(join(folder, 'b.db'), faceOf('/b', 3), scope)),
+    ).rejects.toThrow('is 2097152 already')
+  })
+
   it('S41: A request that others may read in another way is refused', async () => {
     await using app = await registerEmbedded(join(folder, 'a.db'), { face: KEYLESS }, buildOwnApp())
     await app.listen({ port: 0, host: '127.0.0.1' })
