@@ -76,7 +76,7 @@ describe('S41: the HTTP API on a server of the app', () => {
     await using app = fastify()
     for (const name of ['a', 'b'])
       app.register(async (scope) => {
-        const face = { ...KEYLESS, prefix: `/${name}`, ...(name === 'a' && { unreadBodyBytesMax: MIB }) }
+        const face = { ...KEYLESS, prefix: `/${name}`, unreadBodyBytesMax: MIB }
         await registerEmbedded(join(folder, `${name}.db`), { face }, scope)
       })
     const accepted: Socket[] = []
