@@ -8,7 +8,6 @@ import {
   READ_MANY_MAX,
   type RefuseCall,
   type RunSettings,
-  type Store,
   StoreUnavailableError,
 } from '@counterstep/core'
 import type { Gid, TransactionView } from '@counterstep/protocol'
@@ -138,7 +137,7 @@ export function assemble(parts: AssemblyParts, callbacks: RunnerCallbacks): Asse
 }
 
 /** Returns a function that reads final views. A store that is down delays the answer, but does not fail the wait. */
-function createLookUp(store: Store, observer: EngineObserver): LookUp {
+function createLookUp(store: ObservedStore, observer: EngineObserver): LookUp {
   return async function lookUp(gids) {
     const final: TransactionView[] = []
     try {
@@ -146,7 +145,7 @@ function createLookUp(store: Store, observer: EngineObserver): LookUp {
         const ended = await store.findFinal(gids.slice(from, from + READ_MANY_MAX))
         if (ended.length === 0) continue
         const rows = await store.readMany(ended)
-        await store.settle?.()
+        await store.settle()
         for (const row of rows) final.push(viewRow(row))
       }
     } catch (error: unknown) {

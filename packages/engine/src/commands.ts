@@ -148,11 +148,12 @@ export class Commands {
     const places = countRowPlaces(row)
     if (places > 1 && !giving.hasTurn) return new LargeRow(places)
     const plan = this.#plan(row, command, retentionMs)
-    if (plan.type === 'refused') throw toCommandError(gid, command, { ...plan, status: row.status })
-    if (plan.type === 'nothing') {
-      // The row says that the command was given already. Its caller is told so only when that cannot be lost any more.
+    if (plan.type === 'refused' || plan.type === 'nothing') {
+      // The row decides, and its caller is told so only when it cannot be lost any more.
       const settled = await untilDefinite(clock, async () => ({ done: await store.settle?.() }), isOver)
-      return settled === undefined ? undefined : chooseNewestView(this.#parts, row)
+      if (settled === undefined) return undefined
+      if (plan.type === 'nothing') return chooseNewestView(this.#parts, row)
+      throw toCommandError(gid, command, { ...plan, status: row.status })
     }
     const write = { ...plan.update, writeId: ids.writeId() }
     const result = await untilDefinite(clock, () => store.update(write), isOver)

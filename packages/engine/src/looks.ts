@@ -9,7 +9,7 @@ import {
   type StoredTransaction,
   type Transaction,
 } from '@counterstep/core'
-import type { Gid, TransactionView } from '@counterstep/protocol'
+import { type Gid, isFinalStatus, type TransactionView } from '@counterstep/protocol'
 import { chooseNewestView } from './newest-view.ts'
 import { ReadLimiter } from './read-limiter.ts'
 import type { Runner } from './runner.ts'
@@ -156,12 +156,16 @@ export class Looks {
     gid: Gid,
     readRow: () => Promise<StoredTransaction | undefined>,
   ): Promise<TransactionView | undefined> {
-    const { runner, acceptance } = this.#parts.later()
+    const { store, later } = this.#parts
+    const { runner, acceptance } = later()
     if (this.#isShownFromMemory(gid)) return runner.view(gid)
     const row = await readRow()
     // The transaction may have been accepted here while the store was read.
     if (row === undefined) return runner.view(gid) ?? acceptance.pendingView(gid)
-    return this.showNewest(row)
+    const view = this.showNewest(row)
+    // An end is shown only when it cannot be lost any more.
+    if (isFinalStatus(view.status)) await store.settle?.()
+    return view
   }
 }
 

@@ -6,6 +6,7 @@ import {
   StoreUnavailableError,
 } from '@counterstep/core'
 import type { EngineObserver, StoreOutcome, StoreVerb } from './observer.ts'
+import { shareNextRun } from './share-next-run.ts'
 
 /** One call may fail because of a locked row. A store that answers no call for this long counts as unavailable. */
 const AWAY_AFTER_MS = 500
@@ -13,6 +14,7 @@ const AWAY_AFTER_MS = 500
 /** A store whose calls are timed and counted. It knows whether the calls are answered. */
 export interface ObservedStore extends Store {
   readonly isAvailable: boolean
+  settle(): Promise<void>
 }
 
 export function observeStore(store: Store, observer: EngineObserver, clock: Clock): ObservedStore {
@@ -54,9 +56,9 @@ export function observeStore(store: Store, observer: EngineObserver, clock: Cloc
     onCommand: (listener) => store.onCommand?.(listener),
     create: (row) => observed('create', store.create(row)),
     readMany: (gids) => observed('read', store.readMany(gids)),
-    settle: async () => {
+    settle: shareNextRun(async () => {
       if (store.settle !== undefined) await observed('settle', store.settle())
-    },
+    }),
     findFinal: (gids) => observed('read', store.findFinal(gids)),
     update: (update) =>
       observed('update', store.update(update), ({ type }) =>

@@ -227,7 +227,7 @@ export abstract class Requests implements EngineApi {
         clock,
         limitMs: settings.storeTimeoutMs,
         readRow: () => this.assembly.looks.readRowAtOnce(submission.gid),
-        settle: async () => this.assembly.store.settle?.(),
+        settle: async () => this.assembly.store.settle(),
       })
     }
   }
@@ -235,7 +235,7 @@ export abstract class Requests implements EngineApi {
   async #present({ gid, view }: Accepted): Promise<TransactionView> {
     if (view !== undefined) return view()
     const { clock, settings } = this.assembly
-    const seen = await within(clock, settings.storeTimeoutMs, this.#readSettled(gid))
+    const seen = await within(clock, settings.storeTimeoutMs, this.get(gid))
     if (seen !== undefined) return seen
     throw new CounterstepError(
       'SAGA_OUTCOME_UNKNOWN',
@@ -247,19 +247,12 @@ export abstract class Requests implements EngineApi {
   async #presentNow(gid: Gid): Promise<TransactionView | undefined> {
     const { clock, settings, observer } = this.assembly
     try {
-      return await within(clock, settings.storeTimeoutMs, this.#readSettled(gid))
+      return await within(clock, settings.storeTimeoutMs, this.get(gid))
     } catch (error: unknown) {
       if (!(error instanceof StoreUnavailableError)) throw error
       observer.event({ level: 'warn', name: 'look-up-failed', gid, error })
       return undefined
     }
-  }
-
-  /** A caller that submits is told an end only when that cannot be lost any more. */
-  async #readSettled(gid: Gid): Promise<TransactionView | undefined> {
-    const view = await this.get(gid)
-    if (view !== undefined && isFinalStatus(view.status)) await this.assembly.store.settle?.()
-    return view
   }
 
   get(gid: Gid): Promise<TransactionView | undefined> {

@@ -343,6 +343,20 @@ describe('a command', () => {
     expect(unknown.value).toBe('SAGA_STORE_UNAVAILABLE')
   })
 
+  it('A command is refused because of an end on another node only when that cannot be lost any more', async () => {
+    const fixture = new Fixture()
+    const [one, two] = [await fixture.node(), await fixture.node()]
+    await one.submit(buildSaga('a'), { waitMs: 1_000 })
+    const gate = new Gate()
+    two.store.on('settle', heldBefore(gate))
+    const refusal = watched(readCode(two.command('abort', 'a')))
+    await fixture.time.flush()
+    expect(refusal.isSettled).toBe(false)
+    gate.open()
+    await fixture.time.flush()
+    expect(refusal.value).toBe('SAGA_ALREADY_FINAL')
+  })
+
   it("A command's write without an answer is sent again until it is definite", async () => {
     const fixture = new Fixture()
     const [one, two] = [await fixture.node(), await fixture.node()]

@@ -1,7 +1,7 @@
 import type { Gid, TransactionView } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { type Waiter, Waiters } from '../src/waiters.ts'
-import { heldBefore, refused } from './support/fault-store.ts'
+import { heldAnswer, heldBefore, isFinish, refused } from './support/fault-store.ts'
 import { Fixture } from './support/fixture.ts'
 import { Gate } from './support/gate.ts'
 import { buildSaga, watched } from './support/sagas.ts'
@@ -189,6 +189,28 @@ describe('a submit that waits', () => {
     gate.open()
     await fixture.time.advance(1_100)
     expect([waited.value?.status, late.value?.status]).toEqual(['succeeded', 'succeeded'])
+  })
+
+  it('An end is shown on every node only when it cannot be lost any more', async () => {
+    const fixture = new Fixture()
+    const nodes = [await fixture.node(), await fixture.node()]
+    const call = fixture.services.defer('a', '02', 'action')
+    await nodes[0]?.submit(buildSaga('a'))
+    const gate = new Gate()
+    for (const { store } of nodes) {
+      store.on('update', heldAnswer(gate), { when: isFinish, times: Number.POSITIVE_INFINITY })
+      store.on('settle', heldBefore(gate), { times: Number.POSITIVE_INFINITY })
+    }
+    for (const node of nodes) expect((await node.get('a'))?.status).toBe('submitted')
+    call.answer('success')
+    await fixture.time.until('the end is in the store', () => gate.waiting > 0)
+    expect((await fixture.row('a')).status).toBe('succeeded')
+    const looks = nodes.map((node) => watched(node.engine.show('a' as Gid)))
+    await fixture.time.advance(100)
+    expect(looks.map(({ isSettled }) => isSettled)).toEqual([false, false])
+    gate.open()
+    await fixture.time.advance(1_000)
+    expect(looks.map(({ value }) => value?.status)).toEqual(['succeeded', 'succeeded'])
   })
 
   it('A wait for a saga that waits for its start is answered by its end', async () => {

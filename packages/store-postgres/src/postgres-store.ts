@@ -59,11 +59,13 @@ export interface PostgresStoreParts {
 }
 
 /**
+ * Where no standby is waited for, a row is shown once it is on the disk, and nothing is written here.
  * A COMMIT waits for the disk and for the standby if its transaction has written to the log. A row of an earlier COMMIT whose own
  * wait has ended, by a crash or by a cancel, lies before it there. No subscriber of logical replication gets the message
  * unless it asks for messages.
  */
-const SETTLE = "SELECT pg_logical_emit_message(true, 'counterstep', '')"
+const SETTLE =
+  "SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' THEN pg_logical_emit_message(true, 'counterstep', '') END"
 
 /** The store over PostgreSQL. Creates and updates go through the queue, everything else is a statement of its own. */
 export class PostgresStore implements Store {
