@@ -9,7 +9,7 @@ import {
   type StoredTransaction,
   type Transaction,
 } from '@counterstep/core'
-import { type Gid, isFinalStatus, type TransactionView } from '@counterstep/protocol'
+import type { Gid, TransactionView } from '@counterstep/protocol'
 import { chooseNewestView } from './newest-view.ts'
 import { ReadLimiter } from './read-limiter.ts'
 import type { Runner } from './runner.ts'
@@ -99,6 +99,12 @@ export class Looks {
     )
   }
 
+  /** Resolves when what the row says of a decision cannot be lost any more. Steps that a client has recorded are decisions, too. */
+  async settle({ kind, status }: Pick<StoredTransaction, 'kind' | 'status'>): Promise<void> {
+    const isOpen = status === 'prepared' || status === 'submitted'
+    if (!isOpen || kind === 'recorded') await this.#parts.store.settle?.()
+  }
+
   /** Reads a row if no other read waits for its turn. Otherwise returns undefined, and nothing is read. */
   readRowAtOnce(gid: Gid): Promise<StoredTransaction | undefined> | undefined {
     return this.#reads.runAtOnce(() => this.readRow(gid))
@@ -156,16 +162,13 @@ export class Looks {
     gid: Gid,
     readRow: () => Promise<StoredTransaction | undefined>,
   ): Promise<TransactionView | undefined> {
-    const { store, later } = this.#parts
-    const { runner, acceptance } = later()
+    const { runner, acceptance } = this.#parts.later()
     if (this.#isShownFromMemory(gid)) return runner.view(gid)
     const row = await readRow()
     // The transaction may have been accepted here while the store was read.
     if (row === undefined) return runner.view(gid) ?? acceptance.pendingView(gid)
-    const view = this.showNewest(row)
-    // An end is shown only when it cannot be lost any more.
-    if (isFinalStatus(view.status)) await store.settle?.()
-    return view
+    await this.settle(row)
+    return this.showNewest(row)
   }
 }
 

@@ -296,18 +296,23 @@ export abstract class Requests implements EngineApi {
   }
 
   async read(gid: Gid, caller?: string): Promise<Transaction | undefined> {
-    return await this.assembly.largeTurns.run(gid, caller, async (hasTurn) => {
-      const row = await this.assembly.looks.readRow(gid)
+    const { looks, largeTurns } = this.assembly
+    return await largeTurns.run(gid, caller, async (hasTurn) => {
+      const row = await looks.readRow(gid)
       if (row === undefined) return undefined
       const places = hasTurn ? 0 : countRowPlaces(row)
-      return places > 1 ? new LargeRow(places) : decodeTransaction(row)
+      if (places > 1) return new LargeRow(places)
+      await looks.settle(row)
+      return decodeTransaction(row)
     })
   }
 
   async showWhole(gid: Gid, caller?: string): Promise<ShownWhole | undefined> {
     const { looks } = this.assembly
     const row = await looks.readRowInTurn(gid, caller)
-    return row && { transaction: decodeTransaction(row), view: looks.showNewest(row) }
+    if (row === undefined) return undefined
+    await looks.settle(row)
+    return { transaction: decodeTransaction(row), view: looks.showNewest(row) }
   }
 
   async registerBranch(gid: Gid, body: unknown, caller?: string): Promise<TransactionView> {

@@ -213,6 +213,26 @@ describe('a submit that waits', () => {
     expect(looks.map(({ value }) => value?.status)).toEqual(['succeeded', 'succeeded'])
   })
 
+  it('A wait whose time is over, and a look at all of it, show an undo only when that cannot be lost any more', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node()
+    const undo = fixture.services.defer('a', '01', 'compensate')
+    fixture.services.script('a', '02', 'action', 'failure')
+    const gate = new Gate()
+    node.store.on('settle', heldBefore(gate), { times: Number.POSITIVE_INFINITY })
+    const waited = watched(node.submit(buildSaga('a'), { waitMs: 1_000 }))
+    await fixture.time.until('it is undone', () => fixture.services.listCalls('a').includes('01 compensate'))
+    const reads = [watched(node.engine.read('a' as Gid)), watched(node.engine.showWhole('a' as Gid))]
+    await fixture.time.advance(1_100)
+    expect([waited, ...reads].map(({ isSettled }) => isSettled)).toEqual([false, false, false])
+    gate.open()
+    await fixture.time.flush()
+    expect(waited.value?.status).toBe('aborting')
+    expect(reads.map(({ isSettled }) => isSettled)).toEqual([true, true])
+    undo.answer('success')
+    await fixture.untilStatus('a', 'failed')
+  })
+
   it('A wait for a saga that waits for its start is answered by its end', async () => {
     const fixture = new Fixture()
     const node = await fixture.node()
