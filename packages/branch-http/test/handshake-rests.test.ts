@@ -69,6 +69,20 @@ it('A listed service that shares its address with a costly one is connected to, 
   expect(costly.begin(ADDRESS)).toBeDefined()
 })
 
+it('An origin that was trusted does not rest with all that are not listed, until a handshake of its own is costly', () => {
+  const rests = new HandshakeRests()
+  const [honest, evil] = ['https://honest.test', 'https://evil.test'].map((key) =>
+    rests.openOrigin(key, false),
+  )
+  honest?.begin(ADDRESS)?.succeed()
+  const underWay = honest?.begin(ADDRESS)
+  evil?.begin('203.0.113.2')?.addMs(COSTLY_MS)
+  expect(rests.openOrigin('https://new.test', false).begin('203.0.113.3')).toBeUndefined()
+  expect([honest?.begin(ADDRESS)?.mayGoOn, underWay?.mayGoOn]).toEqual([true, true])
+  underWay?.addMs(COSTLY_MS)
+  expect(honest?.begin('203.0.113.4')).toBeUndefined()
+})
+
 it('Rests are remembered of a bounded number of origins and addresses, the newest of them', () => {
   const rests = new HandshakeRests()
   for (let n = 0; n < 5_000; n++) rests.openOrigin(`https://${n}.test`, true).begin(ADDRESS)?.addMs(COSTLY_MS)
