@@ -1,4 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { EventEmitter, once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -378,6 +379,39 @@ describe('branches that are functions of this process', () => {
     expect(started).toMatchObject({ status: 'succeeded', result: { paymentId: 'p-1' } })
     expect(database.prepare('SELECT item FROM sold').all()).toEqual([{ item: 'book' }])
     database.close()
+  })
+
+  it('A workflow in this process fails, and the process goes on, when the second of two functions that it awaits in turn is refused', async () => {
+    const call = endpoint<void, { id: string }>('shop:/call')
+    const refuse = endpoint<void, { id: string }>('shop:/refuse')
+    const order = workflow('order', { version: 1 }, async (ctx) => {
+      const first = (async () => (await ctx.call('first', call)).id)()
+      const second = (async () => (await ctx.call('second', refuse)).id)()
+      return [await first, await second]
+    })
+    const refusal = new EventEmitter()
+    const isRefused = once(refusal, 'told')
+    await using counterstep = await own(
+      {
+        '/workflows': async (asked) => {
+          const answered = await answerWorkflow([order], asked)
+          if (asked.url.includes('op=plan') && JSON.stringify(asked.payload).includes('"failed"'))
+            refusal.emit('told')
+          return answered
+        },
+        '/call': async () => {
+          await isRefused
+          return { answer: { statusCode: 200, body: '{"id":"1"}', headers: {} } }
+        },
+        '/refuse': answering(409, '{"code":"NO","message":"no"}'),
+      },
+      { settings: { acceptNewKinds: true } },
+    )
+    const started = await counterstep.submit(
+      { kind: 'workflow', workflow: 'order', handler: 'shop:/workflows', version: 1 },
+      { waitMs: 10_000 },
+    )
+    expect(started).toMatchObject({ status: 'failed', abort: { code: 'NO' } })
   })
 
   it('A message asks back a function of this process', async () => {

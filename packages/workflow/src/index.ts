@@ -6,7 +6,7 @@ export {
   STEP_ID_LENGTH_MAX,
   STEP_INPUT_BYTES_MAX,
 } from './limits.ts'
-export type { PlanHost, SlotRun, WorkflowProgram } from './pump/answer-plan.ts'
+export type { PlanHost, RejectionWatch, SlotRun, WorkflowProgram } from './pump/answer-plan.ts'
 export { answerPlan } from './pump/answer-plan.ts'
 export type { CallAsk, PlanContext, PlanInfo, StepAsk } from './pump/plan-context.ts'
 export type { Rehearsed, RehearsedWorld, Undoable } from './rehearsal/orchestrator.ts'

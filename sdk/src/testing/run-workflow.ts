@@ -19,6 +19,7 @@ import type { BranchFailure } from '../branch/branch-errors.ts'
 import { createFailure, readFailure } from '../workflow/failures.ts'
 import { countGrantsByDefault } from '../workflow/grants.ts'
 import { nextTurn } from '../workflow/next-turn.ts'
+import { watchRejections } from '../workflow/watch-rejections.ts'
 import type { Workflow } from '../workflow/workflow.ts'
 import { WorkflowRefusedError } from '../workflow/workflow-refused-error.ts'
 import { assertRepeatable } from './assert-repeatable.ts'
@@ -178,6 +179,7 @@ class WorkflowRun<Input, Result> {
       budgetMs: BUDGET_MS,
       createFailure,
       readFailure,
+      watchRejections,
     }
     return answerPlan([this.#workflow], call, host)
   }

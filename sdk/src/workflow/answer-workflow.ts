@@ -20,6 +20,7 @@ import { nextTurn } from './next-turn.ts'
 import { parseStepCall, toCallError } from './parse-step-call.ts'
 import { runStep, type StepOutcome, undoRow } from './run-step.ts'
 import type { AnyStep } from './step.ts'
+import { watchRejections } from './watch-rejections.ts'
 import type { Workflow } from './workflow.ts'
 import { WorkflowRefusedError } from './workflow-refused-error.ts'
 
@@ -109,6 +110,7 @@ function createHost({ headers }: Branch, runGranted: PlanHost['runStep']): PlanH
     budgetMs: COUNT.test(budget) ? Number(budget) : BUDGET_MS_DEFAULT,
     createFailure,
     readFailure,
+    watchRejections,
   }
 }
 

@@ -57,6 +57,19 @@ export interface PlanHost {
   readonly createFailure: (failed: PlanFailure) => Error
   /** Reads a business failure, and returns undefined for any other error. */
   readonly readFailure: (error: unknown) => PlanFailure | undefined
+  /**
+   * Calls `run`, and until the watch is closed keeps from the process what promises that it has made are rejected with while
+   * nothing handles them. Without it a process ends where the function awaits two of its promises one after the other, and the
+   * second one fails first.
+   */
+  readonly watchRejections?: (run: () => void) => RejectionWatch
+}
+
+export interface RejectionWatch {
+  /** The reasons of the rejections that nothing has handled so far. */
+  readonly reasons: readonly unknown[]
+  /** From now on the process sees the rejections again. */
+  readonly close: () => void
 }
 
 /**
@@ -81,6 +94,7 @@ class Pump {
   readonly #promises = new AskPromises()
   readonly #run: PlanRun
   #thrown: { readonly error: unknown } | undefined
+  #rejections: RejectionWatch | undefined
 
   constructor(program: WorkflowProgram, call: PlanCall, host: PlanHost) {
     this.#program = program
@@ -99,14 +113,15 @@ class Pump {
       for (;;) {
         // Between two results the function goes as far as it can, so a race has the same winner on every replay.
         await this.#host.nextTurn()
-        if (this.#thrown !== undefined && !this.#run.isRefused)
-          throw new StepError(undefined, this.#thrown.error)
+        const thrown = this.#thrown ?? this.#findUnhandledError()
+        if (thrown !== undefined && !this.#run.isRefused) throw new StepError(undefined, thrown.error)
         const { elapsedMs, budgetMs } = this.#host
         const move = await this.#make(this.#run.advance(elapsedMs() * 2 >= budgetMs))
         if (move !== undefined) return move
       }
     } finally {
       this.#promises.close()
+      this.#rejections?.close()
     }
   }
 
@@ -118,10 +133,14 @@ class Pump {
       promises: this.#promises,
     })
     const begin = async (): Promise<unknown> => this.#program.run(ctx, copyValue(this.#call.input))
-    begin().then(
-      (value) => this.#endWith(value),
-      (error: unknown) => this.#endByError(error),
-    )
+    const start = (): void =>
+      void begin().then(
+        (value) => this.#endWith(value),
+        (error: unknown) => this.#endByError(error),
+      )
+    const { watchRejections } = this.#host
+    if (watchRejections === undefined) start()
+    else this.#rejections = watchRejections(start)
   }
 
   #endWith(value: unknown): void {
@@ -136,8 +155,27 @@ class Pump {
     else this.#thrown = { error }
   }
 
+  /** Finds an error in a promise of the function that nothing awaits yet. A failure there may still be awaited in a later plan. */
+  #findUnhandledError(): { readonly error: unknown } | undefined {
+    const errors = this.#rejections?.reasons ?? []
+    const at = errors.findIndex((error) => this.#host.readFailure(error) === undefined)
+    return at < 0 ? undefined : { error: errors[at] }
+  }
+
+  /** Refuses an end at which a promise of the function has failed and nothing has awaited it: then nothing has seen that. */
+  #end(answer: PlanAnswer): PlanAnswer {
+    const [error] = this.#rejections?.reasons ?? []
+    const failed = this.#host.readFailure(error)
+    const { then } = answer
+    if (failed === undefined || typeof then !== 'object' || 'failed' in then || 'refused' in then)
+      return answer
+    const { code } = boundFailure(failed)
+    const message = `the function has ended and never awaits a promise of its own that has failed with ${code}`
+    return this.#run.refuse({ code: 'WORKFLOW_RULE_BROKEN', message })
+  }
+
   async #make(move: Move): Promise<PlanAnswer | undefined> {
-    if (move.move === 'answer') return move.answer
+    if (move.move === 'answer') return this.#end(move.answer)
     if (move.move === 'deliver') {
       const { ask, outcome } = move
       if (outcome.failed === undefined) this.#promises.resolve(ask, copyValue(outcome.value))
