@@ -230,6 +230,8 @@ describe("DTM's gRPC API", () => {
       Transaction: { Status: 'succeed', Result: 'b2s=' },
       Progresses: [{ BranchID: '01', Op: 'action', Status: 'succeed', BinData: Buffer.from([0, 0xff]) }],
     })
+    const other = await fixture.client.call('PrepareWorkflow', { Gid: 'g-9', TransType: 'workflow' })
+    expect(other).toMatchObject({ code: 13, details: expect.stringMatching('a workflow with other content') })
   })
 
   it('A branch of an http URL in a transaction over gRPC is called over HTTP', async () => {

@@ -70,14 +70,18 @@ describe('a workflow of DTM', () => {
     expect((await dtm.node.engine.get('w' as never))?.status).toBe('succeeded')
   })
 
-  it('A client that begins again gets what it has reported, whatever its body says', async () => {
+  it('A client that begins again gets what it has reported, also if its callback has moved', async () => {
     await using dtm = await openDtmFixture()
     const branches = dtm.play()
     await dtm.node.post('prepareWorkflow', workflow('w', branches))
     expect(await dtm.node.post('registerBranch', step('w'))).toEqual(OK)
     expect(await dtm.node.post('registerBranch', step('w', { op: 'commit', status: 'failed' }))).toEqual(OK)
     await dtm.restart()
-    const again = await dtm.node.post('prepareWorkflow', workflow('w', branches, { custom_data: '' }))
+    // A client that is called back names the same workflow and the data that it was given, perhaps in another place.
+    const custom_data = '{"data":"eyJhIjoxfQ==","name":"order\\/\\u00e4"}'
+    const query_prepared = `${branches.url}/moved`
+    const moved = { custom_data, query_prepared, protocol: '', retry_interval: 1 }
+    const again = await dtm.node.post('prepareWorkflow', workflow('w', branches, moved))
     const { progresses, transaction } = JSON.parse(again.body)
     expect(transaction).toMatchObject({ gid: 'w', trans_type: 'workflow', status: 'prepared' })
     expect(progresses).toMatchObject([
@@ -86,6 +90,37 @@ describe('a workflow of DTM', () => {
     ])
     const all = await dtm.node.get('all?transType=workflow')
     expect(JSON.parse(all.body).transactions).toMatchObject([{ gid: 'w' }])
+  })
+
+  it('No data and empty data are the same', async () => {
+    await using dtm = await openDtmFixture()
+    const branches = dtm.play()
+    for (const custom_data of ['{"data":null,"name":"n"}', '{"data":"","name":"n"}', '{"name":"n"}'])
+      expect((await dtm.node.post('prepareWorkflow', workflow('w', branches, { custom_data }))).status).toBe(
+        200,
+      )
+  })
+
+  it.each([
+    ['no custom_data', ''],
+    ['another name', '{"name":"order","data":"eyJhIjoxfQ=="}'],
+    ['other data', '{"name":"order/ä","data":"eyJhIjoyfQ=="}'],
+    ['no data', '{"name":"order/ä"}'],
+    ['data that cannot be read', '{"name":"order/ä","data":"eyJhIjoxfQ"}'],
+  ])('Nothing of a workflow is shown to a request that has %s', async (_what, custom_data) => {
+    await using dtm = await openDtmFixture()
+    const branches = dtm.play()
+    await dtm.node.post('prepareWorkflow', workflow('w', branches))
+    await dtm.node.post('registerBranch', step('w', { data: 'secret' }))
+    const other = { gid: 'w', trans_type: 'workflow', custom_data }
+    for (const end of [undefined, ending('w', { status: 'succeed', result: 'c2VjcmV0' })]) {
+      if (end !== undefined) await dtm.node.post('submit', end)
+      const { status, body } = await dtm.node.post('prepareWorkflow', other)
+      expect([status, body]).toEqual([
+        500,
+        expect.stringMatching(/taken by a workflow with other content|base64/),
+      ])
+    }
   })
 
   it('Reports and ends that come again change nothing, and others are refused', async () => {
