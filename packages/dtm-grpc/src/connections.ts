@@ -29,8 +29,8 @@ export interface CallConnection {
   readonly network: string
   /** Holders take turns to be read from. This is the network, or the caller once that is known. */
   holder: string
-  /** A call of it has passed the gate, or may be made by a key. */
-  isTrusted: boolean
+  /** Tells whether the key, or the address, with which a call of it has passed the gate is still good. A stranger's has none. */
+  isGood: (() => boolean) | undefined
   /** So many calls that need no key have not ended. */
   openCalls: number
 }
@@ -61,7 +61,7 @@ export class Connections {
     this.#bounds.countConnection(socket)
     if (socket.destroyed) return
     const network = toNetwork(remoteAddress)
-    const connection: CallConnection = { socket, network, holder: network, isTrusted: false, openCalls: 0 }
+    const connection = { socket, network, holder: network, isGood: undefined, openCalls: 0 }
     this.#open.add(connection)
     this.#strangers.add(socket, network)
     socket.once('close', () => {
@@ -89,6 +89,7 @@ export class Connections {
     const paced = new PacedSocket(socket, {
       onWaiting: () => this.#turns.add(reader),
       onClosed: () => this.#turns.delete(reader),
+      // A connection whose key is no longer good is a stranger's by now: its reader has just been asked.
       mayRead: (bytes) => this.#strangers.countBytes(socket, bytes),
       endsWhole: true,
     })
@@ -96,16 +97,27 @@ export class Connections {
   }
 
   #toReader(connection: CallConnection, readSome: () => void): Reader {
-    const strangers = this.#strangers
+    const isKnown = () => this.#isTrusted(connection) || this.#strangers.isKnown(connection.network)
     return {
       get holder() {
         return connection.holder
       },
       get isKnown() {
-        return connection.isTrusted || strangers.isKnown(connection.network)
+        return isKnown()
       },
       readSome,
     }
+  }
+
+  /** Tells whether a connection has shown a key that is good. It is a stranger's again once that is revoked or has expired. */
+  #isTrusted(connection: CallConnection): boolean {
+    const { isGood, network, socket } = connection
+    if (isGood === undefined) return false
+    if (isGood()) return true
+    connection.isGood = undefined
+    connection.holder = network
+    if (!socket.destroyed) this.#strangers.add(socket, network)
+    return false
   }
 
   /** Returns the connection of a call whose head has just come. It is undefined if it has ended. */
@@ -119,19 +131,20 @@ export class Connections {
     const name = this.#bounds.trustConnection(connection.socket, caller, gate)
     if (name === undefined) return undefined
     connection.holder = name
-    this.acquaint(connection)
+    this.acquaint(connection, () => gate.knows(caller))
     return name
   }
 
   /** Records that a call of the connection may be made, which is no call that anyone may make. */
-  acquaint(connection: CallConnection): void {
-    connection.isTrusted = true
-    this.#strangers.trust(connection.socket)
+  acquaint(connection: CallConnection, isGood = () => true): void {
+    connection.isGood = isGood
+    this.#strangers.trust(connection.socket, isGood)
   }
 
   /** Counts a call that has shown no good key. Returns false if the connection had to end. */
-  countStrangerCall({ socket }: CallConnection): boolean {
-    return this.#strangers.countCall(socket)
+  countStrangerCall(connection: CallConnection): boolean {
+    const { socket } = connection
+    return this.#isTrusted(connection) ? !socket.destroyed : this.#strangers.countCall(socket)
   }
 
   /** Counts a call that needs no key until nothing of it is held. Returns false if the connection has too many of them. */
@@ -160,9 +173,9 @@ export class Connections {
     call.onClosed(() => clearTimeout(timer))
   }
 
-  /** Ends a connection over which no call has passed the gate. */
-  endStranger({ isTrusted, socket }: CallConnection): void {
-    if (!isTrusted) socket.destroy()
+  /** Ends a connection over which no call has passed the gate, or none with a key that is still good. */
+  endStranger(connection: CallConnection): void {
+    if (!this.#isTrusted(connection)) connection.socket.destroy()
   }
 
   destroyAll(): void {

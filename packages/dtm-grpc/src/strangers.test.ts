@@ -39,7 +39,7 @@ describe('the places of callers without a key', () => {
   it('A network that has shown a good key keeps its place longest', () => {
     const strangers = new Strangers()
     const [known] = open(strangers, 1, () => 'known')
-    if (known !== undefined) strangers.trust(known)
+    if (known !== undefined) strangers.trust(known, () => true)
     const again = open(strangers, 8, () => 'known')
     open(strangers, 10 * STRANGERS_MAX, (n) => `new-${n}`)
     expect(countEnded([...(known === undefined ? [] : [known]), ...again])).toBe(0)
@@ -47,6 +47,19 @@ describe('the places of callers without a key', () => {
     const many = open(strangers, STRANGERS_MAX, () => 'known')
     open(strangers, 64, (n) => `later-${n}`)
     expect(countEnded([...again, ...many])).toBeGreaterThanOrEqual(64)
+  })
+
+  it('A network counts as known as long as the key that it has shown is good', () => {
+    const strangers = new Strangers()
+    const [first, second] = open(strangers, 2, () => 'one')
+    if (first === undefined || second === undefined) throw new Error('no socket')
+    let isGood = true
+    strangers.trust(first, () => isGood)
+    expect(strangers.isKnown('one')).toBe(true)
+    isGood = false
+    expect(strangers.isKnown('one')).toBe(false)
+    strangers.trust(second, () => true)
+    expect(strangers.isKnown('one')).toBe(true)
   })
 
   it('A connection without a key ends at its first call, or byte, over the bound', () => {

@@ -6,7 +6,7 @@ import { findOrMake } from '@counterstep/access'
  * needs its place for a few hundred milliseconds, however many others come meanwhile.
  */
 export const STRANGERS_MAX = 1_024
-/** So many networks that have shown a good key are remembered, each for an hour. A few connections of each keep their places longest. */
+/** So many networks that have shown a good key are remembered, each for an hour and while that key is good. A few connections of each keep their places longest. */
 const KNOWN_NETWORKS_MAX = 4_096
 const KNOWN_MS_MAX = 3_600_000
 const KEPT_PER_KNOWN_NETWORK_MAX = 16
@@ -19,6 +19,13 @@ export const CALLS_PER_SECOND_MAX = 16
 const BYTES_FREE = 16_384
 const BYTES_PER_SECOND_MAX = 8_192
 const SECOND_MS = 1_000
+
+interface KnownNetwork {
+  /** The instant at which it has last shown a good key. */
+  readonly at: number
+  /** Tells whether that key is still good. */
+  readonly isGood: () => boolean
+}
 
 interface Stranger {
   readonly network: string
@@ -36,16 +43,16 @@ export class Strangers {
   readonly #strangers = new Map<Socket, Stranger>()
   /** The oldest of each comes first. */
   readonly #ofNetworks = new Map<string, Set<Socket>>()
-  /** Each has the instant at which it has last shown a good key. The oldest comes first. */
-  readonly #knownNetworks = new Map<string, number>()
+  /** The oldest comes first. */
+  readonly #knownNetworks = new Map<string, KnownNetwork>()
 
   /** Tells whether a connection of the network has shown a good key lately. */
   isKnown(network: string): boolean {
-    const at = this.#knownNetworks.get(network)
-    return at !== undefined && performance.now() - at < KNOWN_MS_MAX
+    const known = this.#knownNetworks.get(network)
+    return known !== undefined && performance.now() - known.at < KNOWN_MS_MAX && known.isGood()
   }
 
-  /** Counts a new connection of an address, or of a network of IPv6. If there are too many, one is ended. */
+  /** Counts a connection of an address, or of a network of IPv6, that is new or has lost its trust. If there are too many, one is ended. */
   add(socket: Socket, network: string): void {
     const at = performance.now()
     this.#strangers.set(socket, { network, callsLeft: CALLS_PER_SECOND_MAX, bytesLeft: BYTES_FREE, at })
@@ -53,12 +60,13 @@ export class Strangers {
     if (this.#strangers.size > STRANGERS_MAX) this.#endOne()
   }
 
-  /** A call of the connection has shown a good key. */
-  trust(socket: Socket): void {
+  /** A call of the connection has shown a good key, which `isGood` tells of. */
+  trust(socket: Socket, isGood: () => boolean): void {
     const stranger = this.#strangers.get(socket)
     if (stranger === undefined) return
     this.#knownNetworks.delete(stranger.network)
-    findOrMake(this.#knownNetworks, stranger.network, () => performance.now(), KNOWN_NETWORKS_MAX)
+    const known = () => ({ at: performance.now(), isGood })
+    findOrMake(this.#knownNetworks, stranger.network, known, KNOWN_NETWORKS_MAX)
     this.remove(socket)
   }
 

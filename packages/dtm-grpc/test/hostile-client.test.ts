@@ -1,6 +1,10 @@
 import { once } from 'node:events'
-import { type ClientHttp2Session, connect } from 'node:http2'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { type ClientHttp2Session, connect, type OutgoingHttpHeaders } from 'node:http2'
 import { connect as connectTcp, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createKey, KeyRing } from '@counterstep/access'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { OPEN_CALLS_MAX, UNTAKEN_MS } from '../src/connections.ts'
@@ -93,8 +97,14 @@ function openSession({ address }: GrpcFixture): ClientHttp2Session {
 }
 
 /** Opens a call, and sends a part of its message. */
-function openCall(session: ClientHttp2Session, sent: Buffer, path = '/dtmgimp.Dtm/Submit') {
+function openCall(
+  session: ClientHttp2Session,
+  sent: Buffer,
+  path = '/dtmgimp.Dtm/Submit',
+  headers: OutgoingHttpHeaders = {},
+) {
   const stream = session.request({
+    ...headers,
     ':method': 'POST',
     ':path': path,
     'content-type': 'application/grpc',
@@ -699,6 +709,37 @@ describe('a hostile client', () => {
       expect(await fixture.client.call('Check', { service: '' })).toMatchObject({ code: 0 })
     })
   }
+
+  it.each(['has expired', 'is revoked'])(
+    'A connection is a stranger again when its key %s, and ends at a burst of calls',
+    async (what) => {
+      const folder = await mkdtemp(join(tmpdir(), 'dtm-grpc-hostile-'))
+      onTestFinished(() => rm(folder, { recursive: true }))
+      const path = join(folder, 'keys.json')
+      const expiresAt = 1_000_000
+      const { key } = await createKey(path, { name: 'own', scopes: ['submit'], createdAt: 0, expiresAt })
+      const ring = await KeyRing.open(path, { onRead: () => undefined, onBroken: () => undefined })
+      onTestFinished(() => ring.close())
+      let isBad = false
+      const keys = { find: (id: string) => (isBad && what === 'is revoked' ? undefined : ring.find(id)) }
+      const nowMs = () => (isBad && what === 'has expired' ? expiresAt : expiresAt - 1)
+      await using fixture = await openGrpcFixture({ gate: { keys: keys as KeyRing, nowMs } })
+      const session = openSession(fixture)
+      await once(session, 'remoteSettings')
+      const call = () =>
+        openCall(session, toMessage(Buffer.alloc(0)), '/dtmgimp.Dtm/NewGid', {
+          authorization: `Bearer ${key}`,
+        })
+      const open = Array.from({ length: 2 * CALLS_PER_SECOND_MAX }, call)
+      for (const { stream } of open) stream.end()
+      expect(new Set(await Promise.all(open.map(({ status }) => status)))).toEqual(new Set(['0']))
+      isBad = true
+      const refused = Array.from({ length: 2 * CALLS_PER_SECOND_MAX }, call)
+      await closes(session)
+      const statuses = await Promise.all(refused.map(({ status }) => status))
+      expect(statuses.filter((each) => each === '16').length).toBeLessThanOrEqual(CALLS_PER_SECOND_MAX)
+    },
+  )
 
   it('A connection without a key that sends much ends, though its calls are none of the service', async () => {
     await using fixture = await openGrpcFixture()
