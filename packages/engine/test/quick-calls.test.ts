@@ -1,3 +1,4 @@
+import type { BranchCaller } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { Fixture } from './support/fixture.ts'
@@ -42,6 +43,38 @@ describe('S40: a call that hangs in a quick function', () => {
     expect(looked.value).toBe('final')
     expect(await fixture.status('a')).toBe('succeeded')
     expect(fixture.services.listCalls('a')).toEqual(['01 action', '01 action', '02 action'])
+  })
+
+  it.each([
+    [
+      'A call that is cut before its connection stands is no failed attempt',
+      'connect-timeout',
+      60_000,
+      false,
+    ],
+    ['A call that is cut while it waits for a place is no failed attempt', 'busy', 60_000, false],
+    ['A call that finds no connection in a shorter time is a failed attempt', 'connect-timeout', 1_000, true],
+    ['A call that finds no place at once is a failed attempt', 'busy', 1, true],
+  ] as const)('%s', async (_title, error, takesMs, isFailed) => {
+    const fixture = new Fixture()
+    const clock = fixture.time.clock()
+    const branches: BranchCaller = {
+      call: ({ op, timeoutMs }) =>
+        new Promise((resolve) => {
+          const answer =
+            op === 'action' ? { result: 'unknown' as const, error } : { result: 'success' as const }
+          clock.after(Math.min(timeoutMs, takesMs), () => resolve(answer))
+        }),
+      close: async () => undefined,
+    }
+    const node = new FunctionNode(fixture, 'api', {}, undefined, { ...QUICK, branches })
+    const saga = buildSaga('a', 1, { timeoutMs: 60_000, retry: { limit: 1 } })
+    const invoked = watched(node.engine.during(PLENTY_MS, () => node.engine.submit(saga, { waitMs: 25_000 })))
+    await fixture.time.advance(2_100)
+    expect(invoked.value).toMatchObject(
+      isFailed ? { abort: { cause: 'retry-limit' } } : { status: 'submitted' },
+    )
+    expect(node.looks).toEqual(isFailed ? expect.anything() : [{ gid: 'a', dueInMs: 0, isSlow: true }])
   })
 
   it('A target that has hung is not called again by the same environment, and others are', async () => {

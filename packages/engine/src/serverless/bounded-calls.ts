@@ -15,6 +15,12 @@ export interface BoundedCallsParts {
 }
 
 /**
+ * The errors of calls that end at their time limit: the service had the call, or it waited for its connection, or for a
+ * place. Some of them come earlier, too, for other reasons.
+ */
+const ENDED_BY_LIMIT: ReadonlySet<string | undefined> = new Set(['timeout', 'connect-timeout', 'busy'])
+
+/**
  * Functions of this process that go on though their signals have aborted are waited for until this long after the last
  * abort. Without a bound one of them would hold the function, and the answer to its caller, for as long as it runs.
  */
@@ -44,7 +50,8 @@ export class BoundedCalls implements BranchCaller {
   async call(call: BranchCall): Promise<BranchAnswer> {
     const { branches, clock, until, withholdsCut } = this.#parts
     this.#called.add(call.gid)
-    const leftMs = Math.max(1, Math.floor(until - clock.now()))
+    const begunAt = clock.now()
+    const leftMs = Math.max(1, Math.floor(until - begunAt))
     const inFlight = branches.call({
       ...call,
       timeoutMs: Math.min(call.timeoutMs, leftMs),
@@ -53,7 +60,8 @@ export class BoundedCalls implements BranchCaller {
     this.#inFlight.add(inFlight)
     try {
       const answer = await inFlight
-      const isCut = leftMs < call.timeoutMs && answer.error === 'timeout'
+      const isAtLimit = ENDED_BY_LIMIT.has(answer.error) && clock.now() - begunAt >= leftMs
+      const isCut = isAtLimit && leftMs < call.timeoutMs
       if (isCut && withholdsCut) await this.#givenBack
       return answer
     } finally {
