@@ -340,6 +340,46 @@ describe('branches that are functions of this process', () => {
     await expect.poll(async () => (await look())?.status, { timeout: 5_000 }).toBe('succeeded')
   })
 
+  it.each([
+    ['that function', { '/other': answering(200) }],
+    ['any function of its service', undefined],
+  ] as const)('A process without %s asks again, and spends no retry limit', async (_what, own) => {
+    let undone = 0
+    const undo: InProcessBranch = () => {
+      undone++
+      return { answer: { statusCode: 200 } }
+    }
+    const open = async (stock: Readonly<Record<string, InProcessBranch>> | undefined) => {
+      const branches = { shop: { '/undo': undo }, ...(stock === undefined ? {} : { stock }) }
+      const counterstep = await createCounterstep({
+        store: (onEvent) => openSqliteStore({ path: join(folder, 'own.db'), onEvent }),
+        branches,
+        logger: silentLogger,
+      })
+      await counterstep.start()
+      return counterstep
+    }
+    const readOp = async (counterstep: OwnCounterstep) =>
+      (await counterstep.get('moved'))?.branches[0]?.ops.find(({ op }) => op === 'action')
+    {
+      await using newer = await open({ '/new': answering(425) })
+      const retry = { ...quickly.retry, limit: 2 }
+      const branch = { action: 'stock:/new', compensation: 'shop:/undo', retry }
+      await newer.submit({ gid: 'moved', branches: [branch] })
+      await expect.poll(async () => (await readOp(newer))?.attempts).toBeGreaterThan(0)
+    }
+    {
+      await using older = await open(own)
+      const countDenied = async () =>
+        (await readOp(older))?.runs?.find(({ outcome }) => outcome === 'denied-target')?.count ?? 0
+      await expect.poll(countDenied, { timeout: 10_000 }).toBeGreaterThan(2)
+      expect((await older.get('moved'))?.status).toBe('submitted')
+    }
+    await using newer = await open({ '/new': answering(200) })
+    await expect.poll(async () => (await newer.get('moved'))?.status).toBe('succeeded')
+    expect(undone).toBe(0)
+  })
+
   it('A workflow has its handler, its steps and its calls in this process', async () => {
     const database = new DatabaseSync(join(folder, 'shop.db'))
     database.exec('CREATE TABLE sold (item TEXT NOT NULL)')

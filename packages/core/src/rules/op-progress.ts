@@ -25,6 +25,8 @@ export type HeldBack = Extract<TransactionEvent, { readonly type: 'held-back' }>
 
 /** Attention because of a plan begins with these words. */
 export const PLAN_WORDS = 'the plan'
+/** The error of a call that the targets of the node do not allow. */
+const NOT_ALLOWED = 'denied-target'
 const UNSENDABLE = ' cannot be sent: '
 const UNOPENABLE = ' cannot open: '
 
@@ -190,6 +192,21 @@ export function waitAgain(
   const floorMs = retryFloorMs(failures, waits, bounds)
   const wait = backoffMs(findPolicy(transaction, event.call), waits, jitter01, answer.retryAfterMs, floorMs)
   return { ...counted, nextAt: now + Math.max(wait, Math.ceil(bounds.turnMs ?? 0)) }
+}
+
+/**
+ * Counts so an answer to a call with a retry limit. One that the node may not make spends no limit: nothing was sent, and another
+ * node may have what it lacks, such as the function of a branch while a deployment rolls.
+ */
+export function waitAgainWithLimit(
+  transaction: Transaction,
+  progress: OpProgress,
+  event: Answered,
+  now: number,
+): OpProgress {
+  const { answer } = event
+  const counted = answer.error === NOT_ALLOWED ? { ...answer, result: 'ongoing' as const } : answer
+  return waitAgain(transaction, progress, { ...event, answer: counted }, now)
 }
 
 /** An answer `ongoing` shows that the branch works, so the age after which its call is parked starts again. */

@@ -509,6 +509,23 @@ describe('asking again', () => {
     ).toBe('aborting')
   })
 
+  it('A call that this node may not make does not count against the limit, and is a failure where there is none', () => {
+    const deny = (saga: SagaTransaction, from: number, count: number) =>
+      after(
+        saga,
+        Array.from({ length: count }, (_, n) => from + n).flatMap((attempt) => [
+          sent([0, 'action']),
+          answered(0, 'action', 'unknown', { attempt, error: 'denied-target' }),
+        ]),
+      )
+    const limited = repeat(buildSaga([{ retry: { limit: 2 } }, {}]), ['unknown'])
+    const denied = deny(limited, 2, 5)
+    expect(denied.status).toBe('submitted')
+    expect(denied.branches[0]?.action).toMatchObject({ attempts: 6, failures: 1, error: 'denied-target' })
+    expect(answerNext(denied, 'unknown', NOW + 3_600_000).status).toBe('aborting')
+    expect(deny(serial(1), 1, 5).branches[0]?.action.failures).toBe(5)
+  })
+
   it('A claim keeps the counters, so that the limit survives a crash', () => {
     const saga = after(repeat(buildSaga([{ retry: { limit: 2 } }]), ['unknown']), [
       { type: 'claimed', epoch: 2, sentUnknown: true },

@@ -33,6 +33,7 @@ import {
   releaseOrphanedCall,
   retryNow,
   waitAgain,
+  waitAgainWithLimit,
   withOp,
   withoutAttention,
   withoutNextAt,
@@ -141,10 +142,11 @@ function applyActionAnswer(saga: Unfinished, progress: OpProgress, event: Answer
     const next = applyOp(saga, event, { ...progress, state: 'idle' }, now)
     return { next, durability: answerDurability(saga) }
   }
-  const waiting = waitAgain(saga, progress, event, now)
+  const limit = role === undefined ? findPolicy(saga, call).limit : null
+  const wait = limit === null ? waitAgain : waitAgainWithLimit
+  const waiting = wait(saga, progress, event, now)
   const next = applyOp(saga, event, waiting, now)
-  const { limit } = findPolicy(saga, call)
-  if (role === undefined && limit !== null && waiting.failures >= limit)
+  if (limit !== null && waiting.failures >= limit)
     return decideAbort(next, { cause: 'retry-limit', branch }, now)
   const reason = role === undefined ? parkedReason(next, waiting, call) : findAttention(next, waiting, event)
   return afterTime(reason === undefined ? next : { ...next, attention: reason }, 'strong', now)

@@ -256,6 +256,25 @@ describe('a step that fails', () => {
   })
 })
 
+it('A call of a workflow that this node may not make does not count against its limit', () => {
+  const fixture = planned(call('a', { retry: { limit: 1 } }))
+  const answer = { result: 'unknown', error: 'denied-target' } as const
+  const denied = {
+    call: { branch: 0, op: 'action' },
+    attempt: 1,
+    answer,
+    durationMs: 3,
+    jitter01: 0,
+  } as const
+  fixture
+    .step({ type: 'answered', ...denied })
+    .saved()
+    .tick(5_000)
+  expect(fixture.workflow.status).toBe('submitted')
+  fixture.answer('a', 'action', 'unknown')
+  expect(fixture.workflow).toMatchObject({ status: 'aborting', abort: { cause: 'retry-limit' } })
+})
+
 describe('a local step', () => {
   it('is called at the handler, and its undo gets what it answered', () => {
     const fixture = planned(local('reserve', 1))

@@ -33,6 +33,7 @@ import {
   releaseOrphanedCall,
   retryNow,
   waitAgain,
+  waitAgainWithLimit,
   withOp,
   withoutAttention,
 } from './op-progress.ts'
@@ -258,10 +259,11 @@ function applyActionAnswer(
       answerDurability(workflow),
       now,
     )
-  const waiting = waitAgain(workflow, progress, event, now)
+  const limit = role === undefined ? findPolicy(workflow, call).limit : null
+  const wait = limit === null ? waitAgain : waitAgainWithLimit
+  const waiting = wait(workflow, progress, event, now)
   const next = applyOp(workflow, event, waiting, now)
-  const { limit } = findPolicy(workflow, call)
-  if (role === undefined && limit !== null && waiting.failures >= limit)
+  if (limit !== null && waiting.failures >= limit)
     return decideAbort(next, { cause: 'retry-limit', branch: call.branch }, now)
   const reason =
     role === undefined ? parkedReason(next, waiting, call) : attentionReason(next, waiting, event)
