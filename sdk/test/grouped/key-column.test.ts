@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { KEY_BYTES_MAX, mayBeKey } from '../../src/grouped/addition/key-column.ts'
-import { readKeyField } from '../../src/grouped/mysql/mysql-key-field.ts'
-import { readKeyColumn } from '../../src/grouped/postgres/postgres-key-column.ts'
+import { KEY_BYTES_MAX, mayBeKey } from '../../src/grouped/addition/column-type.ts'
+import { readColumnTypes } from '../../src/grouped/mysql/mysql-column-types.ts'
+import { readKeyColumn, readValueColumn } from '../../src/grouped/postgres/postgres-column-types.ts'
 
 const mysql = (type: number, columnLength: number, flags = 0, decimals = 0) =>
-  readKeyField([{ type, columnLength, flags, decimals, characterSet: 63 }]).column
+  readColumnTypes([{ type, columnLength, flags, decimals, characterSet: 63 }]).column
 const postgres = (dataTypeID: number) => readKeyColumn([{ dataTypeID }])
 const UNSIGNED = 32
 const UUID = '0b0e7c1e-4a52-4a8c-9b58-0123456789ab'
@@ -84,5 +84,34 @@ describe('the ids that a key column can hold', () => {
       postgres(25),
     ]
     expect(new Set(columns.map((column) => column?.type)).size).toBe(columns.length)
+  })
+})
+
+describe('the sums that a value column can hold', () => {
+  const key = { type: 253, columnLength: 256, flags: 0, decimals: 0, characterSet: 45 }
+  const onMysql = (type: number, columnLength: number, flags = 0) =>
+    readColumnTypes([{ type, columnLength, flags, decimals: 0, characterSet: 63 }, key]).valueColumn
+  const onPostgres = (dataTypeID: number, dataTypeModifier = -1) =>
+    readValueColumn([{ dataTypeID, dataTypeModifier }, { dataTypeID: 25 }])
+
+  it.each([
+    ['INT', onMysql(3, 11), ['2147483647', '-2147483648'], ['2147483648']],
+    ['INT UNSIGNED', onMysql(3, 10, UNSIGNED), ['0', '4294967295'], ['-1', '4294967296']],
+    ['DECIMAL(10)', onMysql(246, 11), ['-9999999999'], ['10000000000']],
+    ['int2', onPostgres(21), ['32767'], ['32768', '-32769']],
+    ['int4', onPostgres(23), ['-2147483648'], ['-2147483649']],
+    ['numeric(5)', onPostgres(1700, (5 << 16) + 4), ['99999', '-99999'], ['100000']],
+    ['numeric', onPostgres(1700), ['9223372036854775807'], []],
+  ] as const)('A column of %s', (_type, column, held, others) => {
+    expect(held.filter((value) => column?.holds(value) !== true)).toEqual([])
+    expect(others.filter((value) => column?.holds(value) !== false)).toEqual([])
+  })
+
+  it('A column of another type, or of an unknown driver, tells nothing', () => {
+    expect([onPostgres(25), onMysql(253, 256), readValueColumn(undefined)]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
   })
 })

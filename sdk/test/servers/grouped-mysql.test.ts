@@ -292,7 +292,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       const connection = await pool.getConnection()
       const add = async (gid: string, id: string, delta: number) => {
         await connection.beginTransaction()
-        const apply = conditionalAdd({ table: 'narrow', valueColumn: 'cents' })
+        const apply = conditionalAdd({ table: 'narrow', valueColumn: 'cents', min: null })
         const call = { gid, branchId: '01', op: 'action' } as const
         try {
           return await apply(connection, [{ call, entry: { id, delta } }])
@@ -304,7 +304,8 @@ for (const server of ['mariadb', 'mysql'] as const) {
       expect(refused).toBeInstanceOf(Error)
       expect(refused).not.toBeInstanceOf(BranchFailure)
       expect(await add('strict', '0007', 1)).toEqual([{ value: '101' }])
-      await expect(add('too large', '0007', 10_000_000_000)).rejects.toMatchObject({ errno: 1264 })
+      expect(await add('too large', '0007', 10_000_000_000)).toMatchObject([{ code: 'OUT_OF_RANGE' }])
+      expect(await add('below zero', '0007', -102)).toMatchObject([{ code: 'OUT_OF_RANGE' }])
       await connection.query("SET SESSION sql_mode = ''")
       await expect(add('loose', '0007', 10_000_000_000)).rejects.toThrow(/strict sql_mode/)
       const [rows] = await connection.query<RowDataPacket[]>('SELECT cents FROM narrow')

@@ -4,7 +4,7 @@ import type { GroupCall } from '../group-barrier.ts'
 import { type Steps, wait } from '../steps.ts'
 import { type Added, type Addition, type AdditionLog, isInt64, toWholeNumber } from './addition.ts'
 import type { AdditionSession, AdditionSql, FoundRows, SqlText, SqlValue } from './addition-sql.ts'
-import { mayBeKey } from './key-column.ts'
+import { mayBeKey } from './column-type.ts'
 import { toKeyNumber } from './key-number.ts'
 
 /** The business has agreed to these ops already. If they were refused, they would be asked again for ever. */
@@ -23,6 +23,7 @@ interface Balances {
   /** Every key that was found, normalized by `normalizeKey`, even if the call wrote it in another form. */
   readonly writings: ReadonlySet<string>
   readonly keyBytes: FoundRows['keyBytes']
+  readonly valueColumn: FoundRows['valueColumn']
 }
 
 /** The outcome of a group's additions, before any of it is written. */
@@ -104,8 +105,8 @@ function* lockBalances(
   }
   const byId = new Map<string, Balance>()
   const writings = new Set<string>()
-  if (ids.size === 0) return { byId, writings, keyBytes: undefined }
-  const { rows, keyBytes } = yield* findRows(session, sql, [...ids.values()])
+  if (ids.size === 0) return { byId, writings, keyBytes: undefined, valueColumn: undefined }
+  const { rows, keyBytes, valueColumn } = yield* findRows(session, sql, [...ids.values()])
   for (const [keyText, value] of rows) {
     const key = sql.readKey(String(keyText))
     writings.add(normalizeKey(key))
@@ -116,7 +117,7 @@ function* lockBalances(
     const before = toWholeNumber(value)
     byId.set(key, { id, before, now: before })
   }
-  return { byId, writings, keyBytes }
+  return { byId, writings, keyBytes, valueColumn }
 }
 
 /** Asks for the rows whose keys the column can hold, as its type is in this transaction. */
@@ -167,7 +168,8 @@ function addOne<Entry extends Addition>(
   }
   if (balance.now === undefined) throw new Error('the value of this account is no whole number of 64 bits')
   const value = balance.now + delta
-  if (!isInt64(value)) throw toRefusal(call.op, 'OUT_OF_RANGE', 'the value would be too large')
+  if (!isInt64(value) || balances.valueColumn?.holds(String(value)) === false)
+    throw toRefusal(call.op, 'OUT_OF_RANGE', 'the value would be too large')
   if (min !== undefined && delta < 0n && value < min && !AGREED.has(call.op)) {
     throw toRefusal(call.op, 'INSUFFICIENT', 'the value would fall below its minimum')
   }

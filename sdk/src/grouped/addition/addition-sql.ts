@@ -1,7 +1,7 @@
 import { parseTableName, quoteTable } from '../../barrier/table-name.ts'
 import type { Awaitable } from '../steps.ts'
 import { type Addition, type ConditionalAddOptions, toWholeNumber } from './addition.ts'
-import type { KeyColumn } from './key-column.ts'
+import type { ColumnType } from './column-type.ts'
 
 export type SqlValue = string | number | bigint | null
 
@@ -20,7 +20,9 @@ export interface FoundRows {
    */
   readonly keyBytes?: number | undefined
   /** Tells which keys there may be. Absent: the driver does not tell of what type the key column is, or the type holds all texts. */
-  readonly column?: KeyColumn | undefined
+  readonly column?: ColumnType | undefined
+  /** Tells which sums there may be. Absent: the driver does not tell of what type the value column is, or it holds all of 64 bits. */
+  readonly valueColumn?: ColumnType | undefined
 }
 
 /** This is the SQL that differs between the databases. */
@@ -38,8 +40,8 @@ export interface AdditionDialect {
    */
   placeKey(id: Addition['id'], values: string[]): string
   valueText(column: string): string
-  /** Lists further columns that the session needs of each row. The text begins with a comma, and may end with the key, to learn its type. */
-  alsoRead(key: string): string
+  /** Lists further columns that the session needs of each row. The text begins with a comma, and may end with value and key, to learn their types. */
+  alsoRead(value: string, key: string): string
   /** Returns a placeholder for the value, which is then added to `values`, or returns a literal. */
   place(value: SqlValue, values: string[]): string
 }
@@ -60,7 +62,7 @@ export interface AdditionSql {
   readonly min: bigint | undefined
   readonly readKey: (text: string) => string
   /** The key column as it was last seen. It may be undefined when it has been seen. */
-  readonly memory: { column?: KeyColumn | undefined; isKnown?: true }
+  readonly memory: { column?: ColumnType | undefined; isKnown?: true }
 }
 
 const COLUMN = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/
@@ -82,7 +84,7 @@ export function createAdditionSql<Entry extends Addition>(
     readKey: dialect.readKey,
     select: (ids) => {
       const values: string[] = []
-      const text = `SELECT ${dialect.keyText(key)} AS ${quote}key${quote}, ${dialect.valueText(value)} AS value${dialect.alsoRead(key)}
+      const text = `SELECT ${dialect.keyText(key)} AS ${quote}key${quote}, ${dialect.valueText(value)} AS value${dialect.alsoRead(value, key)}
         FROM ${name} WHERE ${key} IN (${ids.map((id) => dialect.placeKey(id, values)).join()})
         ORDER BY ${name}.${key}${dialect.forUpdate}`
       return { text, values }

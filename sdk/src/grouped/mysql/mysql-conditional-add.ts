@@ -5,7 +5,7 @@ import { type AdditionDialect, type AdditionSession, createAdditionSql } from '.
 import type { GroupApply } from '../group-barrier.ts'
 import { registerPlan } from '../planned-apply.ts'
 import { runSteps } from '../steps.ts'
-import { readKeyField } from './mysql-key-field.ts'
+import { readColumnTypes } from './mysql-column-types.ts'
 import { hex } from './mysql-literals.ts'
 
 const DIALECT: AdditionDialect = {
@@ -20,8 +20,8 @@ const DIALECT: AdditionDialect = {
   placeKey: (id) => asText(String(id)),
   // The value is read as text, because mysql2 turns integers into numbers, which cannot hold all of them.
   valueText: (column) => `CAST(${column} AS CHAR)`,
-  // The key itself is selected to learn its type, which the server sends even if there is no row.
-  alsoRead: (key) => `, @@sql_mode, ${key}`,
+  // Value and key themselves are selected to learn their types, which the server sends even if there is no row.
+  alsoRead: (value, key) => `, @@sql_mode, ${value}, ${key}`,
   place: (value) => (typeof value === 'string' ? asText(value) : String(value ?? 'NULL')),
 }
 
@@ -47,10 +47,9 @@ function assertStrict(rows: Rows): Rows {
  * order of their key, and written by one statement; the log by another.
  *
  * An action that would leave less than `min` fails with `INSUFFICIENT`, one for a row that is not there with
- * `UNKNOWN_ACCOUNT`, also if the key column's type cannot hold its id, one beyond 64 bits with `OUT_OF_RANGE`. A compensation, a cancel and a confirm are always added,
- * and so is every delta above 0. Answers `{ "value": "41" }`, the value after the call. If the column holds less than
- * 64 bits and the value does not fit, the database gives its own error, and the call is tried again. It gives that
- * error only in a strict `sql_mode`, so another mode is an error, too. An id that is shorter or longer than a key
+ * `UNKNOWN_ACCOUNT`, also if the key column's type cannot hold its id, one beyond 64 bits, or beyond a narrower column, with `OUT_OF_RANGE`. A compensation, a cancel and a confirm are always added,
+ * and so is every delta above 0. Answers `{ "value": "41" }`, the value after the call. A value that a column of another
+ * type cannot hold is the database's own error, which it gives only in a strict `sql_mode`, so another mode is an error, too. An id that is shorter or longer than a key
  * column of BINARY(n) is also an error, because such a column pads its keys: use VARBINARY. Throws a TypeError at
  * construction for names that are not plain.
  *
@@ -92,7 +91,7 @@ function openSession(connection: MysqlConnection): AdditionSession {
         },
       }
       const rows = assertStrict(await select(watched, text))
-      return { rows, ...readKeyField(fields) }
+      return { rows, ...readColumnTypes(fields) }
     },
     execute: async (text) => (await execute(connection, text)).affectedRows,
   }

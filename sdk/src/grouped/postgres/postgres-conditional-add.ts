@@ -4,7 +4,7 @@ import type { Addition, ConditionalAddOptions } from '../addition/addition.ts'
 import { type AdditionDialect, createAdditionSql } from '../addition/addition-sql.ts'
 import type { GroupApply } from '../group-barrier.ts'
 import { runSteps } from '../steps.ts'
-import { readKeyColumn } from './postgres-key-column.ts'
+import { readKeyColumn, readValueColumn } from './postgres-column-types.ts'
 
 const DIALECT: AdditionDialect = {
   quote: '"',
@@ -14,8 +14,8 @@ const DIALECT: AdditionDialect = {
   placeKeyText: placeText,
   placeKey: placeText,
   valueText: (column) => `${column}::text`,
-  // The key itself is selected to learn its type, which the server sends even if there is no row.
-  alsoRead: (key) => `, ${key}`,
+  // Value and key themselves are selected to learn their types, which the server sends even if there is no row.
+  alsoRead: (value, key) => `, ${value}, ${key}`,
   place: (value, values) => (value === null ? 'NULL' : placeText(value, values)),
 }
 
@@ -34,7 +34,7 @@ function placeText(value: string | number | bigint, values: string[]): string {
  *
  * An action that would leave less than `min` fails with `INSUFFICIENT`, one for a row that is not there with
  * `UNKNOWN_ACCOUNT`, also if the key column is of whole numbers, numeric, text or uuid and cannot hold its id, one
- * beyond 64 bits with `OUT_OF_RANGE`. A compensation, a cancel and a confirm are always added,
+ * beyond 64 bits, or beyond a narrower value column, with `OUT_OF_RANGE`. A compensation, a cancel and a confirm are always added,
  * and so is every delta above 0. Answers `{ "value": "41" }`, the value after the call. An id that a key column of
  * another type cannot hold gives the database's own error, which is tried again and takes its group apart: let `parse`
  * refuse it. Throws a TypeError at
@@ -58,7 +58,7 @@ export function conditionalAdd<Entry extends Addition = Addition>(
     const session = {
       select: async (text: string, values: string[]) => {
         const { rows, fields } = await selectWithFields(client, text, values)
-        return { rows, column: readKeyColumn(fields) }
+        return { rows, column: readKeyColumn(fields), valueColumn: readValueColumn(fields) }
       },
       execute: async (text: string, values: string[]) => (await execute(client, text, values)).rowCount ?? 0,
     }

@@ -1,5 +1,5 @@
 import type { FoundRows } from '../addition/addition-sql.ts'
-import { integerColumn, type KeyColumn, wholeDecimalColumn } from '../addition/key-column.ts'
+import { type ColumnType, integerColumn, wholeDecimalColumn } from '../addition/column-type.ts'
 
 // These numbers stand in the column definitions of MySQL's protocol: the types of columns, the charset of bytes, and a flag.
 const INTEGER_BITS: ReadonlyMap<unknown, number> = new Map([
@@ -23,11 +23,13 @@ interface Field {
   readonly decimals: number
 }
 
-/** Reads the definition of the key, which is the last of a statement's columns. */
-export function readKeyField(fields: unknown): Pick<FoundRows, 'keyBytes' | 'column'> {
-  const field: unknown = Array.isArray(fields) ? fields.at(-1) : undefined
-  if (!isField(field)) return {}
-  return { keyBytes: readKeyBytes(field), column: readKeyColumn(field) }
+/** Reads the definitions of value and key, which are the last of a statement's columns. */
+export function readColumnTypes(fields: unknown): Pick<FoundRows, 'keyBytes' | 'column' | 'valueColumn'> {
+  const [value, key]: readonly unknown[] = Array.isArray(fields) ? [fields.at(-2), fields.at(-1)] : []
+  return {
+    ...(isField(key) ? { keyBytes: readKeyBytes(key), column: readType(key) } : {}),
+    ...(isField(value) ? { valueColumn: readType(value) } : {}),
+  }
 }
 
 function isField(field: unknown): field is Field {
@@ -45,7 +47,7 @@ function readKeyBytes({ type, characterSet, columnLength }: Field): number | und
 }
 
 /** A number beyond its column is compared as a double: no index is used, and each row is locked. */
-function readKeyColumn({ type, flags, columnLength, decimals }: Field): KeyColumn | undefined {
+function readType({ type, flags, columnLength, decimals }: Field): ColumnType | undefined {
   const isUnsigned = (flags & UNSIGNED) !== 0
   const bits = INTEGER_BITS.get(type)
   if (bits !== undefined)
