@@ -1,4 +1,5 @@
 import { context, defaultTextMapGetter, propagation, SpanKind, trace } from '@opentelemetry/api'
+import { listHeaders } from './branch/header-values.ts'
 import { setTraceJoiner } from './telemetry/trace-joiner.ts'
 
 /**
@@ -26,7 +27,7 @@ export function joinTraces(): void {
     within(headers, work) {
       const active = context.active()
       if (trace.getSpan(active) !== undefined) return work()
-      const carrier = headers instanceof Headers ? Object.fromEntries(headers) : headers
+      const carrier = Object.fromEntries(listHeaders(headers))
       const caller = propagation.extract(active, carrier, defaultTextMapGetter)
       const tracer = trace.getTracer('counterstep')
       return tracer.startActiveSpan('branch call', { kind: SpanKind.SERVER }, caller, async (span) => {

@@ -9,6 +9,7 @@ import {
 import { isBarrierText } from './barrier-key.ts'
 import type { Branch } from './branch.ts'
 import { BranchError } from './branch-errors.ts'
+import { listHeaders } from './header-values.ts'
 
 /**
  * This is a request that came over HTTP, from any framework.
@@ -153,9 +154,8 @@ function assertHeadersAgree(
 }
 
 function readHeaders(headers: BranchRequest['headers']): Readonly<Record<string, string>> {
-  const entries = headers instanceof Headers ? [...headers] : Object.entries(headers)
   return Object.fromEntries(
-    entries.flatMap(([name, value]) => {
+    listHeaders(headers).flatMap(([name, value]) => {
       if (typeof value === 'string') return [[name.toLowerCase(), value]]
       return Array.isArray(value) ? [[name.toLowerCase(), value.join(', ')]] : []
     }),

@@ -1,6 +1,5 @@
+import { type HeaderValues, readHeader } from '../branch/header-values.ts'
 import type { ArrivedCall } from './call-verifier.ts'
-
-type HeaderValues = Headers | Readonly<Record<string, unknown>>
 
 /** The head of a request that has an absolute URL. */
 export function toArrivedCall({
@@ -23,7 +22,7 @@ export function toArrivedCall({
 }
 
 function readValues(headers: HeaderValues, name: string): readonly string[] {
-  const value = headers instanceof Headers ? headers.get(name) : headers[name]
+  const value = readHeader(headers, name)
   if (typeof value === 'string') return [value]
   return Array.isArray(value) ? value.map(String) : []
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isBranchError, parseBranch } from '../../src/index.ts'
 import { callUrl } from './call-url.ts'
+import { OtherHeaders } from './other-headers.ts'
 
 const QUERY = { gid: 'g-1', trans_type: 'saga', branch_id: '01', op: 'action' }
 
@@ -46,6 +47,18 @@ describe('a branch call', () => {
       op: 'cancel',
       attempt: 1,
     })
+  })
+
+  it('A branch call is read from Headers of another class', () => {
+    const url = callUrl(QUERY)
+    const other = (init: Readonly<Record<string, string>>) => new OtherHeaders(init) as unknown as Headers
+    const headers = other({ 'Counterstep-Attempt': '3', 'counterstep-accepted-at': '1700000000000' })
+    expect(parseBranch({ url, headers })).toMatchObject({ attempt: 3, acceptedAt: 1_700_000_000_000 })
+    const call = () => parseBranch({ url, headers: other({ 'counterstep-gid': 'another' }) })
+    expect(call).toThrow(/counterstep-gid does not agree/)
+    // A header may have the name of a method.
+    const named = { get: 'a', forEach: 'b' }
+    expect(parseBranch({ url, headers: named }).headers).toEqual({ get: 'a', foreach: 'b' })
   })
 
   for (const [kind, op, own] of [

@@ -2,6 +2,8 @@ import { Hono } from 'hono'
 import { expect, it } from 'vitest'
 import { type FetchHandlerOptions, fetchHandler, queryPreparedHandler } from '../../src/fetch.ts'
 import type { Branch, BranchError } from '../../src/index.ts'
+import { signedCallCheck } from '../../src/signatures.ts'
+import { OtherHeaders } from '../branch/other-headers.ts'
 import { PUBLIC_KEY, QUERY, signedRequest } from './signed-request.ts'
 
 const BASE = 'https://bank.example'
@@ -47,6 +49,21 @@ it('A fetchHandler takes a signed call, and refuses one that is unsigned, change
   expect(await send('https://other.example')).toEqual({ status: 401, code: 'BRANCH_SIGNATURE_INVALID' })
   expect(await ask({ headers: JSON_BODY, body: '{}' })).toEqual({ status: 401, code: 'BRANCH_UNSIGNED' })
   expect([payloads, refused.map(({ status }) => status)]).toEqual([[{ cents: 100 }], [401, 401, 401]])
+})
+
+it('A signed call whose headers are of another class is taken, and an unsigned one is refused', () => {
+  const check = signedCallCheck({ keys: [PUBLIC_KEY], baseUrl: BASE })
+  const target = `/debit?${QUERY}`
+  const { headers, body } = signedRequest(BASE, target)
+  const ask = (init: Readonly<Record<string, string>>) =>
+    check({
+      method: 'POST',
+      url: `${BASE}${target}`,
+      headers: new OtherHeaders(init) as unknown as Headers,
+      body: Buffer.from(body),
+    })
+  expect(ask(Object.fromEntries(headers))).toBeUndefined()
+  expect(ask(JSON_BODY)).toMatchObject({ error: { code: 'BRANCH_UNSIGNED' } })
 })
 
 it('A fetchHandler does not read the body of an unsigned call', async () => {
