@@ -13,7 +13,6 @@ export const ALONE_FILES: readonly string[] = [
   'packages/cli/test/wait-for-store.test.ts',
   'packages/dtm-grpc/src/receive-turns.test.ts',
   'packages/engine/test/alerts.test.ts',
-  'packages/engine/test/bulk.test.ts',
   'packages/store-redis/src/links/answer-deadline.test.ts',
   'sdk/test/grouped/group-queue.test.ts',
   'sdk/test/grouped/idle-queues.test.ts',

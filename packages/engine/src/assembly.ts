@@ -67,6 +67,8 @@ export interface RunnerCallbacks {
 
 /** The parts that every engine has, whether or not it has loops. */
 export interface Assembly extends AssemblyParts {
+  /** Reads the store's clock as it was last told, and this node's before that. */
+  readonly readEpochMs: () => number
   readonly run: RunSettings
   readonly formatMax: number
   readonly alarms: AlarmClock
@@ -81,7 +83,9 @@ export interface Assembly extends AssemblyParts {
 }
 
 export function assemble(parts: AssemblyParts, callbacks: RunnerCallbacks): Assembly {
-  const { clock, observer, settings, store } = parts
+  const { clock, observer, settings, store, readEpochMs: readWallClock = Date.now } = parts
+  // Due times and deadlines are by the store's clock, and this node's may be wrong.
+  const readEpochMs = () => store.readNow() ?? readWallClock()
   const run: RunSettings = {
     leaseMs: settings.leaseMs,
     holdMs: settings.holdMs,
@@ -102,7 +106,7 @@ export function assemble(parts: AssemblyParts, callbacks: RunnerCallbacks): Asse
     ...{ store, clock, observer },
     show: (gid, caller) => looks.show(gid, caller),
   })
-  const common = { ...settings, ...parts, run, formatMax: FORMAT, alarms, bulkhead, watch }
+  const common = { ...settings, ...parts, readEpochMs, run, formatMax: FORMAT, alarms, bulkhead, watch }
   const runner = new Runner({
     ...common,
     onFinished: (gid, view) => {
@@ -133,7 +137,7 @@ export function assemble(parts: AssemblyParts, callbacks: RunnerCallbacks): Asse
   const largeTurns = new LargeTurns(clock)
   const commands = new Commands({ ...common, runner, acceptance, largeTurns, onDue })
   const built = { alarms, runner, acceptance, commands, waiters, bulkhead, watch, looks, largeTurns }
-  return { ...parts, run, formatMax: FORMAT, ...built }
+  return { ...parts, readEpochMs, run, formatMax: FORMAT, ...built }
 }
 
 /** Returns a function that reads final views. A store that is down delays the answer, but does not fail the wait. */

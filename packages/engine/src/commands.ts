@@ -45,7 +45,7 @@ export interface CommandsParts {
   readonly ids: Ids
   readonly observer: EngineObserver
   readonly retentionMs: number | 'never'
-  readonly readEpochMs?: () => number
+  readonly readEpochMs: () => number
   readonly storeTimeoutMs: number
   /** A command has made a waiting row due. */
   readonly onDue: (gid: Gid) => void
@@ -182,10 +182,8 @@ export class Commands {
     retentionMs: number | 'never',
   ): ReturnType<typeof planCommand> | RawRetry {
     try {
-      // The store's clock is never before the row's last change. The instants of a command only give an order, and a pause may
-      // be taken as over early or late by the error of this node's clock.
-      const { readEpochMs = Date.now } = this.#parts
-      const storeNow = Math.max(row.updatedAt, readEpochMs())
+      // The store's clock is never before the row's last change.
+      const storeNow = Math.max(row.updatedAt, this.#parts.readEpochMs())
       return planCommand(RULES, row, command, { retentionMs, storeNow })
     } catch (error: unknown) {
       if (!(error instanceof AssertionError)) throw error

@@ -127,12 +127,12 @@ class NodeEngine extends Requests implements Engine {
     this.#purge = new Purge(store, clock, observer)
     const { ids } = parts
     const worker = new BulkWorker({
-      ...{ store, clock, ids, observer, now: Date.now, nodeId: ids.token() },
+      ...{ store, clock, ids, observer, now: assembly.readEpochMs, nodeId: ids.token() },
       give: (gid, job) => giveBulkCommand(this, gid, job),
     })
     this.#bulkWorker = worker
     this.bulk = new BulkJobs({
-      ...{ store, ids, now: Date.now },
+      ...{ store, ids, now: assembly.readEpochMs },
       list: (query, caller) => this.list(query, caller),
       looks: assembly.looks,
       onChange: () => worker.lookNow(),
@@ -141,12 +141,9 @@ class NodeEngine extends Requests implements Engine {
     this.#alerts = alerts === undefined ? undefined : this.#createWatcher(parts, alerts)
   }
 
-  #createWatcher(
-    { branches, ids, readEpochMs = Date.now }: EngineParts,
-    options: AlertOptions,
-  ): AlertWatcher {
+  #createWatcher({ branches, ids }: EngineParts, options: AlertOptions): AlertWatcher {
     return new AlertWatcher({
-      ...{ ...this.assembly, options, branches, ids, readEpochMs, bulk: this.bulk },
+      ...{ ...this.assembly, options, branches, ids, bulk: this.bulk },
       accept: (submission) => this.accept(submission),
       list: (query, caller) => this.list(query, caller),
       stop: (gid, given) => this.stop(gid, given),

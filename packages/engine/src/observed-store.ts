@@ -15,11 +15,15 @@ const AWAY_AFTER_MS = 500
 export interface ObservedStore extends Store {
   readonly isAvailable: boolean
   settle(): Promise<void>
+  /** Returns the instant by the store's clock, as its last answer told it. It is undefined before the first such answer. */
+  readNow(): number | undefined
 }
 
 export function observeStore(store: Store, observer: EngineObserver, clock: Clock): ObservedStore {
   /** The instant of the first failure since a call was answered. */
   let failingSince: number | undefined
+  /** This is what the clock of the store is ahead of this node's. */
+  let aheadMs: number | undefined
 
   async function observed<T>(
     verb: StoreVerb,
@@ -30,6 +34,8 @@ export function observeStore(store: Store, observer: EngineObserver, clock: Cloc
     try {
       const result = await call
       failingSince = undefined
+      const storeNow = readInstant(result)
+      if (storeNow !== undefined) aheadMs = storeNow - clock.now()
       observer.storeCalled(verb, toOutcome?.(result) ?? 'ok', clock.now() - startedAt)
       return result
     } catch (error: unknown) {
@@ -56,6 +62,7 @@ export function observeStore(store: Store, observer: EngineObserver, clock: Cloc
     onCommand: (listener) => store.onCommand?.(listener),
     create: (row) => observed('create', store.create(row)),
     readMany: (gids) => observed('read', store.readMany(gids)),
+    readNow: () => (aheadMs === undefined ? undefined : Math.floor(clock.now() + aheadMs)),
     settle: shareNextRun(async () => {
       if (store.settle !== undefined) await observed('settle', store.settle())
     }),
@@ -77,6 +84,12 @@ export function observeStore(store: Store, observer: EngineObserver, clock: Cloc
       observed('remove-document', store.removeDocument(removal), toDocumentOutcome),
     close: () => store.close(),
   }
+}
+
+/** Reads the instant that many answers of a store tell. */
+function readInstant(result: unknown): number | undefined {
+  const isTold = typeof result === 'object' && result !== null && 'now' in result
+  return isTold && typeof result.now === 'number' ? result.now : undefined
 }
 
 /** Maps the result of a document call to an outcome. `full` and `absent` count as normal answers. */

@@ -1,8 +1,7 @@
 import { BULK_DRAFT_MS } from '@counterstep/core'
 import type { BulkView, Gid } from '@counterstep/protocol'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { BulkOrder } from '../src/bulk/bulk-jobs.ts'
-import { START_AT } from './support/fake-time.ts'
 import { heldBefore } from './support/fault-store.ts'
 import { Fixture, type TestNode } from './support/fixture.ts'
 import { Gate } from './support/gate.ts'
@@ -19,13 +18,6 @@ const ORDER: BulkOrder = {
 const BY = { via: 'local' } as const
 /** Sagas wait for an hour after their first failure, so that only a command lets them go on. */
 const PATIENT = { retry: { initialMs: 3_600_000, factor: 1, capMs: 3_600_000, jitter: 0, limit: null } }
-
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['Date'], now: START_AT })
-})
-afterEach(() => {
-  vi.useRealTimers()
-})
 
 /** Lets sagas wait for a bank that answers nothing definite. */
 async function strand(fixture: Fixture, node: TestNode, count: number): Promise<void> {
@@ -112,7 +104,6 @@ describe('A bulk job', () => {
       async () => ((await second.engine.bulk.show(job.id)).counts?.given ?? 0) >= 20,
     )
     first.kill()
-    vi.setSystemTime(START_AT + 60_000)
     const done = await untilState(fixture, second, job, 'done')
     expect(count(done)).toMatchObject({ total: 60, given: 60, gotOn: 60, waiting: 0 })
     expect(fixture.services.calls.length - calls).toBe(60)
@@ -235,11 +226,9 @@ describe('The list of a bulk job', () => {
     expect(await readCode(second.engine.bulk.show(id))).toBe('SAGA_UNKNOWN_JOB')
     expect(await readCode(second.engine.bulk.command(id, 'resume'))).toBe('SAGA_UNKNOWN_JOB')
     const calls = fixture.services.calls.length
-    vi.setSystemTime(START_AT + BULK_DRAFT_MS - 1)
-    await fixture.time.advance(20_000)
+    await fixture.time.advance(BULK_DRAFT_MS - 20_000)
     expect(await countDocuments(fixture, id)).toBe(2)
-    vi.setSystemTime(START_AT + BULK_DRAFT_MS)
-    await fixture.time.advance(20_000)
+    await fixture.time.advance(40_000)
     expect(await countDocuments(fixture, id)).toBe(0)
     expect(fixture.services.calls.length).toBe(calls)
   })
@@ -252,9 +241,8 @@ describe('The list of a bulk job', () => {
     let isDelayed = false
     const isLate = async <Answer>(apply: () => Promise<Answer>): Promise<Answer> => {
       isDelayed = true
-      vi.setSystemTime(START_AT + BULK_DRAFT_MS)
       const isGone = async () => (await fixture.store.readDocuments('bulk')).length === 0
-      await fixture.time.until('the draft is gone', isGone, 20_000)
+      await fixture.time.until('the draft is gone', isGone, BULK_DRAFT_MS + 20_000)
       return await apply()
     }
     first.store.on('write-document', isLate, { when: isPart })

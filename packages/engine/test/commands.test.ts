@@ -357,6 +357,18 @@ describe('a command', () => {
     expect(refusal.value).toBe('SAGA_ALREADY_FINAL')
   })
 
+  it("A command on a row at rest takes the store's clock, whatever this node's says", async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node({ wallClockAheadMs: 86_400_000 })
+    await node.submit(buildSaga('a', 2, { delayMs: 60_000 }))
+    await fixture.time.advance(20_000)
+    expect((await fixture.row('a')).owned).toBe(false)
+    await node.command('abort', 'a')
+    const { abort } = (await node.get('a')) ?? {}
+    expect(fixture.time.now - (abort?.at ?? 0)).toBeLessThan(1_000)
+    expect(abort?.at).toBeLessThanOrEqual(fixture.time.now)
+  })
+
   it("A command's write without an answer is sent again until it is definite", async () => {
     const fixture = new Fixture()
     const [one, two] = [await fixture.node(), await fixture.node()]

@@ -109,6 +109,15 @@ describe('an observed store', () => {
     ])
   })
 
+  it("An observed store tells the store's clock, once an answer has told it", async () => {
+    const { store, time } = fixture()
+    await store.readMany([ROW.gid])
+    expect(store.readNow()).toBeUndefined()
+    const { now } = await store.stats()
+    await time.advance(70)
+    expect(store.readNow()).toBe(now + 70)
+  })
+
   it('An observed store times a call until its answer', async () => {
     const { store, observer, faults, time } = fixture()
     const gate = new Gate()

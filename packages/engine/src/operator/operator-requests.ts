@@ -165,7 +165,7 @@ export class OperatorRequests {
 
   /** Elsewhere each branch may have been sent while a node owns the row. */
   #decodeKnown(row: StoredTransaction, { type }: GivenCommand): Known {
-    const { readEpochMs = Date.now } = this.#parts.assembly
+    const { readEpochMs } = this.#parts.assembly
     const stored = decodeTransaction(row)
     const isListKnown = !row.owned && row.sentList === 'released'
     const isAborted = type === 'abort-asked' || type === 'stop-asked'

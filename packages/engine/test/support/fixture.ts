@@ -27,6 +27,8 @@ interface NodeOptions extends Partial<EngineSettings> {
   readonly isShared?: boolean
   /** It tells the other nodes about itself. */
   readonly isTold?: boolean
+  /** The wall clock of this node is wrong by so much. */
+  readonly wallClockAheadMs?: number
   readonly alerts?: AlertOptions
   readonly tracer?: EngineTracer
 }
@@ -55,6 +57,7 @@ export class Fixture {
     listedOrigins = [],
     isShared = true,
     isTold = false,
+    wallClockAheadMs = 0,
     alerts,
     tracer,
     ...settings
@@ -66,6 +69,7 @@ export class Fixture {
       listedOrigins,
       isShared,
       isTold,
+      wallClockAheadMs,
       alerts,
       tracer,
       clock: this.time.clock(clockOriginAt),
@@ -121,6 +125,7 @@ interface NodeParts {
   readonly listedOrigins: readonly string[]
   readonly isShared: boolean
   readonly isTold: boolean
+  readonly wallClockAheadMs: number
   readonly alerts: AlertOptions | undefined
   readonly tracer: EngineTracer | undefined
   readonly clock: NodeClock
@@ -137,8 +142,9 @@ export class TestNode {
   constructor(
     fixture: Fixture,
     name: string,
-    { settings, durabilityClass, listedOrigins, isShared, isTold, alerts, tracer, clock }: NodeParts,
+    { settings, durabilityClass, listedOrigins, isShared, isTold, ...parts }: NodeParts,
   ) {
+    const { wallClockAheadMs, alerts, tracer, clock } = parts
     this.name = name
     this.clock = clock
     this.store = new FaultStore(fixture.store, () => fixture.time.now, durabilityClass)
@@ -153,7 +159,7 @@ export class TestNode {
       ids: fixture.ids(),
       observer: this.seen,
       settings,
-      readEpochMs: () => fixture.time.now,
+      readEpochMs: () => fixture.time.now + wallClockAheadMs,
       ...(alerts === undefined ? {} : { alerts }),
       ...(tracer === undefined ? {} : { tracer }),
       ...(isTold ? { node: { id: name, version: '0.1.0' } } : {}),
