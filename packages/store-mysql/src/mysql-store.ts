@@ -130,7 +130,7 @@ export class MysqlStore implements Store {
 
   async settle(): Promise<void> {
     this.#refuseClosed()
-    // With a binary log a row is shown once that is on the disk. A replica that each COMMIT waits for may have it later.
+    // A server with a binary log shows a row once that is on the disk. A replica that each COMMIT waits for may have it later.
     if (this.#sessions.server.get('log_bin') === 'ON' && this.failover !== 'lossless') return
     await this.#transactions.run(async (tx) => {
       await ensureOwnRedo(tx)
