@@ -11,6 +11,7 @@ import type { WorkerSettings } from './messages.ts'
 import { migrate } from './migrate.ts'
 import { OpenFiles } from './open-files.ts'
 import { syncFolder } from './sync-folder.ts'
+import { syncFoundFiles } from './sync-found-files.ts'
 import { isDiskFault, markUnflushed, rewriteUnflushed } from './unflushed.ts'
 
 // These are NFS (also EFS), SMB and CIFS. Their locks and flushes promise less than SQLite needs.
@@ -46,6 +47,7 @@ export function openFile(driver: DriverModule, settings: WorkerSettings): Opened
   try {
     const detail = rewriteUnflushed(path)
     if (detail !== undefined) warnings.push({ level: 'warn', name: 'store-rewritten', detail })
+    syncFoundFiles(path)
     createFile(path)
     database = driver.openDatabase(path)
     enterWal(database, path)

@@ -2,6 +2,7 @@ import { describe, expect, it, type TestContext } from 'vitest'
 import type { CutReport } from '../src/power-loss/cut-run.ts'
 import { cutWhileOpening } from '../src/power-loss/cut-while-opening.ts'
 import { poweredSqlite } from '../src/power-loss/powered-sqlite.ts'
+import { recordSecondStart } from '../src/power-loss/record-second-start.ts'
 import {
   type PowerLossOptions,
   type PowerLossResult,
@@ -51,6 +52,15 @@ describe('a sqlite store whose power is cut under load', { timeout: RUN_MS_MAX }
     const report = await cutWhileOpening(poweredSqlite('full'), OPENING_CUTS, SEED)
     if ('type' in report) return context.skip(report.reason)
     expect(report.notes).toBeGreaterThan(OPENING_CUTS)
+  })
+
+  it('A sqlite store flushes what a process that was killed has written, before it writes itself', async (context) => {
+    const notes = await recordSecondStart(poweredSqlite('full'))
+    if ('type' in notes) return context.skip(notes.reason)
+    for (const file of ['counterstep.db', 'counterstep.db-wal']) {
+      const done = notes.filter(({ path }) => path.endsWith(`/${file}`)).map(({ type }) => type)
+      expect([file, ...done.slice(0, 2)]).toEqual([file, 'sync-begin', 'sync-end'])
+    }
   })
 })
 
