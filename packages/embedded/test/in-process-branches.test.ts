@@ -366,7 +366,7 @@ describe('branches that are functions of this process', () => {
       const retry = { ...quickly.retry, limit: 2 }
       const branch = { action: 'stock:/new', compensation: 'shop:/undo', retry }
       await newer.submit({ gid: 'moved', branches: [branch] })
-      await expect.poll(async () => (await readOp(newer))?.attempts).toBeGreaterThan(0)
+      await expect.poll(async () => (await readOp(newer))?.attempts, { timeout: 10_000 }).toBeGreaterThan(0)
     }
     {
       await using older = await open(own)
@@ -376,7 +376,9 @@ describe('branches that are functions of this process', () => {
       expect((await older.get('moved'))?.status).toBe('submitted')
     }
     await using newer = await open({ '/new': answering(200) })
-    await expect.poll(async () => (await newer.get('moved'))?.status).toBe('succeeded')
+    // After five waits there is a second at least between two calls.
+    const readStatus = async () => (await newer.get('moved'))?.status
+    await expect.poll(readStatus, { timeout: 10_000 }).toBe('succeeded')
     expect(undone).toBe(0)
   })
 
