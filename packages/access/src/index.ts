@@ -51,4 +51,5 @@ export { type FoundSession, type OpenSession, Sessions } from './sessions/sessio
 export { isActive, isKeyName, KEY_NAME_RULE, type StoredKey } from './stored-key.ts'
 export { toKeyTable } from './to-key-table.ts'
 export { toNetwork } from './to-network.ts'
+export { watchCaller } from './watch-caller.ts'
 export { WITHOUT_SCHEMAS } from './without-schemas.ts'

@@ -84,14 +84,15 @@ export class DtmMethods {
     const { dialect, guard, report, protobuf } = this.#deps
     const codec = protobuf.buildCodec<Message>(DTM_SERVICE, name)
     const shape = buildRequestShape(name)
-    const run = async (message: Message | undefined, admitted: Admitted, bytes: number) => {
+    const run = async (message: Message | undefined, call: GrpcCall, admitted: Admitted, bytes: number) => {
       if (message === undefined) throw refuseUnprocessable(`a message has more than ${FIELDS_MAX} fields`)
-      return await command(message, this.#buildCommandDeps(name, access, admitted, bytes))
+      const deps = this.#buildCommandDeps(name, access, admitted, bytes)
+      return await command(message, { ...deps, watchCaller: () => watchCaller(call) })
     }
     const answer = async (call: GrpcCall, bytes: Buffer, admitted: Admitted) => {
       const startedAt = performance.now()
       const message = hasTooManyFields(bytes, shape) ? undefined : codec.decode(bytes)
-      const ended = await run(message, admitted, bytes.length).then(
+      const ended = await run(message, call, admitted, bytes.length).then(
         (answer) => ({ status: toStatus(answer), reply: answer === SUCCESS ? {} : readReply(answer) }),
         (error: unknown) => ({ status: toErrorStatus(error, report), reply: {} }),
       )
@@ -128,6 +129,15 @@ export class DtmMethods {
       }),
     }
   }
+}
+
+/** Returns a signal that aborts when a call has ended before it was answered. */
+function watchCaller(call: GrpcCall): AbortSignal {
+  const gone = new AbortController()
+  call.onClosed(() => {
+    if (!call.isAnswered) gone.abort()
+  })
+  return gone.signal
 }
 
 function readReply({ status, body }: Answer): object {

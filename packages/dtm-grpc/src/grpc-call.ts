@@ -51,6 +51,11 @@ export class GrpcCall {
     return this.#hasStatus || this.#stream.closed || this.#stream.destroyed
   }
 
+  /** A status was sent, or is about to be. */
+  get isAnswered(): boolean {
+    return this.#hasStatus
+  }
+
   /** Nothing of the call is held any more. */
   onClosed(listener: () => void): void {
     if (this.#stream.destroyed) listener()

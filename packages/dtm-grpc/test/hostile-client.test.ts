@@ -16,6 +16,7 @@ import { KEYED_BOUNDS } from '../src/receive-turns.ts'
 import { MESSAGES_MAX } from '../src/reflection.ts'
 import { CALLS_PER_SECOND_MAX } from '../src/strangers.ts'
 import { DEFINITION, type GrpcFixture, openGrpcFixture } from './support/grpc-fixture.ts'
+import { GrpcService } from './support/grpc-service.ts'
 
 const PREFACE = Buffer.concat([
   Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
@@ -417,6 +418,29 @@ describe('a hostile client', () => {
     },
     6 * TAKE_MS_MAX,
   )
+
+  it('A caller that has ended its call waits no longer for the result', async () => {
+    await using fixture = await openGrpcFixture()
+    await using service = await GrpcService.open(['Debit'], { Debit: [{ hangs: true }] })
+    const { Submit } = DEFINITION['dtmgimp.Dtm'] as unknown as Record<
+      string,
+      { readonly requestSerialize: (message: object) => Buffer }
+    >
+    const saga = {
+      ...{ Gid: 'g', TransType: 'saga', TransOptions: { WaitResult: true, RequestTimeout: '600' } },
+      Steps: JSON.stringify([{ action: service.target('Debit') }]),
+      BinPayloads: [Buffer.from('one')],
+    }
+    const accepting = vi.spyOn(fixture.engine, 'accept')
+    const session = openSession(fixture)
+    const { stream } = openCall(session, toMessage(Submit?.requestSerialize(saga) ?? Buffer.alloc(0)))
+    stream.end()
+    await service.waitForCalls(1)
+    const endedAt = performance.now()
+    stream.close(8)
+    expect(await accepting.mock.results[0]?.value).toMatchObject({ gid: 'g' })
+    expect(performance.now() - endedAt).toBeLessThan(15_000)
+  })
 
   it('Large messages are decoded by turns, and others are answered between them', async () => {
     await using fixture = await openGrpcFixture()

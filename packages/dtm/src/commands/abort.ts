@@ -14,12 +14,14 @@ import { toStatusWord } from '../wire/status-word.ts'
 import { toWellFormed } from '../wire/to-well-formed.ts'
 import type { CommandDeps } from './deps.ts'
 import { nudge } from './nudge.ts'
+import { toWaitOptions } from './to-wait-options.ts'
 
 /**
  * Aborts a prepared TCC, XA or message; a TCC or XA that is aborting already is tried again at once. The stored transaction
  * decides what may be done, so a request that names another type than the stored one is refused.
  */
-export async function abort(request: DtmRequest, { engine, caller }: CommandDeps): Promise<Answer> {
+export async function abort(request: DtmRequest, deps: CommandDeps): Promise<Answer> {
+  const { engine, caller } = deps
   const gid = readKnownGid(request.gid)
   const stored = await engine.read(gid, caller)
   if (stored === undefined) throw refuseUnknownGid(gid)
@@ -34,8 +36,7 @@ export async function abort(request: DtmRequest, { engine, caller }: CommandDeps
   if (status === 'aborting') await nudge(gid, engine)
   try {
     const view = await engine.abort(gid, {
-      waitMs,
-      untilIdle: true,
+      ...toWaitOptions(waitMs, deps),
       caller,
       ...(reason === '' ? {} : { reason }),
     })

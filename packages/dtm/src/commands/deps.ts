@@ -9,4 +9,6 @@ export interface CommandDeps extends MessageContext {
   /** Counts what a request has stored, for the quota of its key. */
   readonly takeBytes?: SubmitOptions['takeBytes']
   readonly trace?: SubmitOptions['trace']
+  /** Returns a signal that aborts when the caller is gone. It is asked for where the answer waits. */
+  readonly watchCaller?: () => AbortSignal
 }

@@ -6,6 +6,7 @@ import {
   hasTwoPhases,
   type Transaction,
 } from '@counterstep/core'
+import type { WaitOptions } from '@counterstep/engine'
 import { type Gid, isCounterstepError, type TransactionView } from '@counterstep/protocol'
 import { refuseOtherProtocol } from '../definition/json-rpc.ts'
 import { buildMessageDefinition, type MessageContext } from '../definition/message-definition.ts'
@@ -22,6 +23,7 @@ import type { CommandDeps } from './deps.ts'
 import { nudge } from './nudge.ts'
 import { readKind } from './read-kind.ts'
 import { submitWorkflow } from './submit-workflow.ts'
+import { toWaitOptions } from './to-wait-options.ts'
 
 /** Another request may prepare, decide or purge the transaction between two tries, so that a try has to start over. */
 const TRIES_MAX = 3
@@ -30,7 +32,7 @@ interface Submit {
   readonly gid: Gid
   readonly kind: DtmKind
   readonly request: DtmRequest
-  readonly waitMs: number
+  readonly wait: WaitOptions
 }
 
 interface Submitted {
@@ -46,7 +48,8 @@ export async function submit(request: DtmRequest, deps: CommandDeps): Promise<An
   if (request.trans_type === 'workflow') return await submitWorkflow(request, deps)
   const kind = readKind(request.trans_type)
   const gid = readGid(request.gid)
-  const asked = { gid, kind, request, waitMs: request.wait_result ? readWaitMs(request) : 0 }
+  const wait = toWaitOptions(request.wait_result ? readWaitMs(request) : 0, deps)
+  const asked = { gid, kind, request, wait }
   const outcome = await submitUntilDecided(asked, deps)
   if ('status' in outcome) return outcome
   return request.wait_result ? answerToWaiter(outcome.view, outcome.definition) : SUCCESS
@@ -84,18 +87,18 @@ async function submitUntilDecided(asked: Submit, deps: CommandDeps): Promise<Sub
 
 /** Stores a new transaction. Returns undefined if the gid is taken. */
 async function submitNew(
-  { gid, kind, request, waitMs }: Submit,
+  { gid, kind, request, wait }: Submit,
   deps: CommandDeps,
 ): Promise<Submitted | undefined> {
   const { engine, takeBytes, trace } = deps
   const definition = await buildDefinition(kind, request, deps)
   const submission = buildSubmission(gid, request, definition, randomUUID())
   try {
-    const view = await engine.accept(submission, { waitMs, untilIdle: true, takeBytes, trace })
+    const view = await engine.accept(submission, { ...wait, takeBytes, trace })
     // A TCC or XA that was not prepared has no branches, so it has succeeded as soon as it is stored.
     return {
       definition,
-      view: hasTwoPhases(definition) ? await engine.submitPrepared(gid, { waitMs, untilIdle: true }) : view,
+      view: hasTwoPhases(definition) ? await engine.submitPrepared(gid, wait) : view,
     }
   } catch (error: unknown) {
     if (isCounterstepError(error) && error.code === 'SAGA_GID_CONFLICT') return undefined
@@ -122,7 +125,7 @@ function buildDefinition(
 
 /** Submits the transaction that is stored under the gid. Returns undefined if the gid is free. */
 async function submitStanding(
-  { gid, kind, request, waitMs }: Submit,
+  { gid, kind, request, wait }: Submit,
   { engine, caller }: CommandDeps,
 ): Promise<Submitted | Answer | undefined> {
   const stored = await engine.read(gid, caller)
@@ -135,12 +138,12 @@ async function submitStanding(
   const { definition } = stored
   // A client that submits again does not want to wait until the back-off is over.
   if (stored.status === 'submitted') await nudge(gid, engine)
-  if (stored.kind === 'saga') return { definition, view: await submitAgain(stored, request, waitMs, engine) }
+  if (stored.kind === 'saga') return { definition, view: await submitAgain(stored, request, wait, engine) }
   try {
     const heldCharacters = countBodyCharacters(getBranchTargets(stored))
     return {
       definition,
-      view: await engine.submitPrepared(gid, { waitMs, untilIdle: true, heldCharacters, caller }),
+      view: await engine.submitPrepared(gid, { ...wait, heldCharacters, caller }),
     }
   } catch (error: unknown) {
     // An abort or the deadline came between the read and the submit, so the status is read again for the answer.
@@ -161,14 +164,11 @@ async function answerCurrentStatus(gid: Gid, engine: CommandDeps['engine']): Pro
 async function submitAgain(
   stored: Transaction,
   request: DtmRequest,
-  waitMs: number,
+  wait: WaitOptions,
   engine: CommandDeps['engine'],
 ): Promise<TransactionView> {
   const ticket = readNote(stored.definition)?.ticket ?? ''
-  return await engine.accept(buildSubmission(stored.gid, request, stored.definition, ticket), {
-    waitMs,
-    untilIdle: true,
-  })
+  return await engine.accept(buildSubmission(stored.gid, request, stored.definition, ticket), wait)
 }
 
 /**

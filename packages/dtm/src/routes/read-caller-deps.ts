@@ -1,4 +1,4 @@
-import { buildQuotaCheck, type Gate, readCaller } from '@counterstep/access'
+import { buildQuotaCheck, type Gate, readCaller, watchCaller } from '@counterstep/access'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { CommandDeps } from '../commands/deps.ts'
 
@@ -11,11 +11,12 @@ export function readCallerDeps(
   gate: Gate,
   request: FastifyRequest,
   reply: FastifyReply,
-): Pick<CommandDeps, 'takeBytes' | 'caller' | 'trace'> {
+): Pick<CommandDeps, 'takeBytes' | 'caller' | 'trace' | 'watchCaller'> {
   const { traceparent, tracestate } = request.headers
   return {
     takeBytes: buildQuotaCheck(gate, request, reply),
     caller: `${readCaller(request.raw)} ${command}`,
     trace: { traceparent, tracestate },
+    watchCaller: () => watchCaller(reply),
   }
 }
