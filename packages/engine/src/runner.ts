@@ -56,6 +56,7 @@ import type { NoTurn } from './bulkhead/call-turns.ts'
 import { countCallBytes, countTextPlaces, countValuePlaces } from './bulkhead/count-row-places.ts'
 import type { Target } from './bulkhead/target.ts'
 import type { Destination } from './bulkhead/targets.ts'
+import { inEmptyContext } from './empty-context.ts'
 import { toJsonRpcCall } from './json-rpc-call.ts'
 import { LoopTurns } from './loop-turns.ts'
 import type { EngineEvent, EngineObserver } from './observer.ts'
@@ -310,7 +311,10 @@ export class Runner {
       const needsAttention = beginsToNeedAttention(before, run.transaction)
       if (needsAttention) this.#reportAttention(active)
       if (this.#parts.watch.isOpen) this.#reportChange(run.transaction.gid, needsAttention)
-      for (const effect of effects) this.#execute(active, effect)
+      if (effects.length > 0)
+        inEmptyContext(() => {
+          for (const effect of effects) this.#execute(active, effect)
+        })
     } catch (error: unknown) {
       // This is a bug. The attempt stops here, the lease runs out, and the row is claimed again.
       this.#tell(active, { level: 'error', name: 'transaction-step-failed', error })
