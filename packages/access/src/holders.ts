@@ -8,6 +8,11 @@ import { toNetwork } from './to-network.ts'
  * that no key keeps an operator out.
  */
 const SHARE_OF_TRUSTED = 7 / 8
+/**
+ * Connections without a good key hold this part of the bytes at most where the others want the rest. A browser that loads the
+ * console has no key yet.
+ */
+const BYTES_SHARE_OF_STRANGERS = 1 / 4
 /** A connection is a stranger's again when none of its requests has passed the gate for this long. */
 export const TRUST_MS = 75_000
 /** The trust in connections is checked this often at most. */
@@ -105,8 +110,12 @@ export class Holders {
 
   #endLargestBody(): void {
     const readHeldBytes = ({ heldBytes }: { readonly heldBytes: number }) => heldBytes
-    const stranger = [...this.#addresses.values()].find(({ heldBytes }) => heldBytes > 0)
-    const { connections } = stranger ?? findLargest(this.#trusted.values(), readHeldBytes)
+    const addresses = [...this.#addresses.values()]
+    const bytesOfStrangers = addresses.reduce((bytes, { heldBytes }) => bytes + heldBytes, 0)
+    const areStrangersOver = bytesOfStrangers > this.#limits.unreadBodyBytesMax * BYTES_SHARE_OF_STRANGERS
+    const trusted = [...this.#trusted.values()].filter(({ heldBytes }) => heldBytes > 0)
+    const holders = areStrangersOver || trusted.length === 0 ? addresses : trusted
+    const { connections } = findLargest(holders, readHeldBytes)
     this.#end(findLargest(connections, readHeldBytes), 'unread-body-bytes')
   }
 

@@ -197,18 +197,23 @@ describe('S41: bytes of unfinished bodies', () => {
     expect([holders.bytes, reached]).toEqual([701, ['unread-body-bytes']])
   })
 
-  it('Unfinished bodies without a good key end first', () => {
-    const { holders, addWith, good, clock, add } = createHolders({})
-    const [honest, revoked] = [addWith('honest'), addWith('revoked')]
-    holders.hold(honest, 800)
-    holders.hold(revoked, 100)
-    good.delete('revoked')
-    clock.nowMs += 1_000
-    add('192.0.2.9')
-    holders.hold(honest, 150)
-    expect(listEnded([honest, revoked])).toEqual([false, true])
-    expect(holders.bytes).toBe(950)
-  })
+  for (const { held, ended } of [
+    { held: 260, ended: [false, true] },
+    { held: 240, ended: [true, false] },
+  ]) {
+    const [of, who] = [held, ended[1] ? 'end first' : 'lose nothing to a key that holds the rest']
+    it(`Unfinished bodies of ${of} in 1,000 bytes without a good key ${who}`, () => {
+      const { holders, addWith, good, clock, add } = createHolders({})
+      const [honest, revoked] = [addWith('honest'), addWith('revoked')]
+      holders.hold(honest, 700)
+      holders.hold(revoked, held)
+      good.delete('revoked')
+      clock.nowMs += 1_000
+      add('192.0.2.9')
+      holders.hold(honest, 100)
+      expect(listEnded([honest, revoked])).toEqual(ended)
+    })
+  }
 
   it('The bytes of an unfinished body count for the new holder when another key is shown, and are released once', () => {
     const { holders, addWith, show } = createHolders({})

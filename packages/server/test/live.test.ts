@@ -180,6 +180,23 @@ describe('a live stream', () => {
     await reader.ended
   })
 
+  it('A stream goes on while its key cannot be looked for, and ends once that is not good', async () => {
+    let look = (): boolean => true
+    const gate = { ...createGate({ credentials: readBearerKey }), allowsScope: () => look() }
+    const { read } = await serve({ gate, live: { tickMs: 10 } })
+    const reader = await read('topics=overview')
+    let looks = 0
+    look = () => {
+      looks += 1
+      throw new Error('the cache of keys is away')
+    }
+    await expect.poll(() => looks).toBeGreaterThan(2)
+    const before = reader.named('overview').length
+    await expect.poll(() => reader.named('overview').length).toBeGreaterThan(before)
+    look = () => false
+    await reader.ended
+  })
+
   it('A stream whose session has ended ends at the next tick, and an outage of the store ends none', async () => {
     let session: 'good' | 'unknown' | 'over' = 'good'
     const found = new WeakSet<object>()

@@ -142,11 +142,10 @@ export class LiveStreams {
     const head = { headers, socket }
     try {
       await this.#gate.findSession?.(head, false)
+      if (!this.#gate.allowsScope('read', head)) stream.end()
     } catch {
-      // The store is away, so whether the session has ended cannot be told. The next tick looks again.
-      return
+      // The store, or what finds the keys of an app, is away. So it cannot be told, and the next tick looks again.
     }
-    if (!this.#gate.allowsScope('read', head)) stream.end()
   }
 
   /** Ends a stream that is too old, or whose reader takes nothing. */
