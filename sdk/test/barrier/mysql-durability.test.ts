@@ -24,4 +24,12 @@ describe('the check of the settings by which MySQL keeps a COMMIT', () => {
       )
     })
   }
+
+  it('A method that flushes nothing is a fault', () => {
+    for (const method of ['nosync', 'littlesync'])
+      expect(findDurabilityFaults(new Map([['innodb_flush_method', method]]))).toEqual([
+        `innodb_flush_method is ${method}: an effect that was answered as done may be gone after a power cut`,
+      ])
+    expect(findDurabilityFaults(new Map([['innodb_flush_method', 'O_DIRECT']]))).toEqual([])
+  })
 })

@@ -41,6 +41,9 @@ describe('the durability class', () => {
     [{ innodb_flush_log_at_trx_commit: '2', innodb_flush_log_at_timeout: '3' }, 'C'],
     [{ sync_binlog: '0', innodb_flush_log_at_timeout: '3' }, 'C'],
     [{ Innodb_redo_log_enabled: 'OFF' }, 'C'],
+    [{ innodb_flush_method: 'O_DIRECT' }, 'A'],
+    [{ innodb_flush_method: 'nosync' }, 'C'],
+    [{ innodb_flush_method: 'littlesync' }, 'C'],
   ] as const
   for (const [change, expected] of others) {
     it(`The durability class is ${expected} on a durable server with ${JSON.stringify(change)}`, () => {

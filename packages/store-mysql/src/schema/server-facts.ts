@@ -19,6 +19,8 @@ const LATE_FLUSH_SECONDS_MAX = 2
 const CRIPPLED: readonly (readonly [name: string, values: readonly string[]])[] = [
   // MySQL has this state until the redo log is enabled again.
   ['Innodb_redo_log_enabled', ['OFF']],
+  // They are for tests: a flush of the data, or of the log as well, does nothing.
+  ['innodb_flush_method', ['nosync', 'littlesync']],
 ]
 
 export function toVariables(rows: readonly Row[]): Variables {
