@@ -597,7 +597,8 @@ describe('a hostile client', () => {
       const { gzipSync } = await import('node:zlib')
       const empty = gzipSync(Buffer.alloc(0))
       const session = openSession(fixture)
-      const packed = Array.from({ length: 3_000 }, () => toMessage(empty, 1))
+      // More bytes of a caller without a key may end its connection before the answer.
+      const packed = Array.from({ length: 400 }, () => toMessage(empty, 1))
       expect(await openCall(session, Buffer.concat(packed), path).status).toBe('8')
       await expectServes(fixture)
     })
