@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks'
 import { BranchError } from '../branch/branch-errors.ts'
 import type { WaitingCall } from './serve-group.ts'
 
@@ -17,6 +18,12 @@ export interface GroupBounds {
  * of `timeoutMs`, as behind the plain barrier, for instance because it waits for another transaction's lock.
  */
 const ALONE_MS_MAX = 1_000
+
+/**
+ * The loop of a queue serves the calls of many callers. In the async context of the call that began it, that caller's
+ * request would be kept for as long as calls come, and what `apply` reads there would be wrong for the other calls.
+ */
+const OUTSIDE_OF_CALLS = new AsyncResource('counterstep.GroupQueue')
 
 /**
  * The waiting calls of one key, in the order in which they came. One group runs at a time. While it commits, the calls
@@ -48,7 +55,7 @@ export class GroupQueue {
     }
     this.#waiting.push(call)
     if (this.#waiting.length >= this.#bounds.groupMax) this.#endLingering?.()
-    if (!this.#isServing) void this.#serveAll()
+    if (!this.#isServing) void OUTSIDE_OF_CALLS.runInAsyncScope(() => this.#serveAll())
   }
 
   async #serveAll(): Promise<void> {

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks'
 import type { JsonValue } from '@counterstep/protocol'
 import type { Barrier, BarrierOutcome } from '../barrier/barrier.ts'
 import type { BarrierCall } from '../branch/branch.ts'
@@ -56,7 +57,8 @@ const TIMEOUT_MS_DEFAULT = 10_000
  * Give it to a `branchHandler` or to `withBarrier` like any barrier. The handler gets no transaction. It returns what
  * `apply` needs to know of its call. It is called only for a call that has to run; if `apply` is `conditionalAdd` on
  * MySQL, it may also be called for a repetition, whose answer stays the first one. An error that it throws concerns its
- * call alone. Async handlers of a group run at the same time. A handler that takes longer than half of the barrier's
+ * call alone. Each handler runs in the async context of its own call, and `apply` in the context of none. Async
+ * handlers of a group run at the same time. A handler that takes longer than half of the barrier's
  * `timeoutMs` is late, and only its call fails, with `BARRIER_TIMED_OUT`.
  *
  * A deadlock runs the whole group again. A row that another transaction keeps locked for longer than 1 s (PostgreSQL: a
@@ -128,7 +130,8 @@ export function groupedBranch<Tx, Entry>(
     run: (call, effect) =>
       new Promise<BarrierOutcome>((settle, reject) => {
         const admitted = groupRunner.admit(call)
-        const entry = (original: JsonValue | undefined) => effect(undefined, original)
+        // The loop of the queue calls the handler, which may read its tenant or its request from an AsyncLocalStorage.
+        const entry = AsyncResource.bind((original: JsonValue | undefined) => effect(undefined, original))
         openQueue(key(call)).add({ admitted, entry, settle, reject, waitingSince: performance.now() })
       }),
     ...(assertHandler === undefined ? {} : { assertHandler }),
