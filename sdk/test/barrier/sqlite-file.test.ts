@@ -130,3 +130,82 @@ describe('checkBarrier on a file', () => {
     })
   }
 })
+
+describe('checkBarrier with attached files', () => {
+  const SAFE = 'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL'
+  const openBoth = (mode: string, mainPath?: string) => {
+    const folder = mkdtempSync(join(tmpdir(), 'sdk-sqlite-'))
+    const database = new DatabaseSync(mainPath ?? join(folder, 'bank.db'))
+    onTestFinished(() => {
+      database.close()
+      rmSync(folder, { recursive: true })
+    })
+    database.exec(`ATTACH '${join(folder, 'other.db')}' AS other`)
+    for (const schema of mainPath === undefined ? ['main', 'other'] : ['other'])
+      database.exec(`PRAGMA ${schema}.journal_mode = ${mode}; PRAGMA ${schema}.synchronous = EXTRA`)
+    return database
+  }
+
+  for (const { mode, isSafe } of [
+    { mode: 'WAL', isSafe: false },
+    { mode: 'MEMORY', isSafe: false },
+    { mode: 'DELETE', isSafe: true },
+    { mode: 'TRUNCATE', isSafe: true },
+    { mode: 'PERSIST', isSafe: true },
+  ]) {
+    it(`The check ${isSafe ? 'takes' : 'refuses'} a barrier and a business table in two files with the journal mode ${mode}`, () => {
+      const database = openBoth(mode)
+      migrateBarrier(database)
+      migrateBarrier(database, { table: 'other.rows' })
+      database.exec('CREATE TABLE account (id TEXT); CREATE TABLE other.booking (id TEXT)')
+      for (const options of [
+        { businessTable: 'other.booking' },
+        { businessTable: 'booking' },
+        { table: 'other.rows', businessTable: 'account' },
+      ]) {
+        if (isSafe) expect(checkBarrier(database, options)).toBeUndefined()
+        else expect(() => checkBarrier(database, options)).toThrow(/in two databases/)
+      }
+    })
+  }
+
+  it('The check takes a barrier and a business table that are in the same attached file', () => {
+    const database = openBoth('WAL')
+    migrateBarrier(database, { table: 'other.rows' })
+    database.exec('CREATE TABLE other.booking (id TEXT)')
+    expect(checkBarrier(database, { table: 'other.rows', businessTable: 'booking' })).toBeUndefined()
+  })
+
+  it('The check refuses two files where the main database has none', () => {
+    const database = openBoth('DELETE', ':memory:')
+    migrateBarrier(database)
+    database.exec('CREATE TABLE other.booking (id TEXT)')
+    expect(() => checkBarrier(database, { businessTable: 'booking' })).toThrow(/in two databases/)
+  })
+
+  it('The check looks at the settings of the file that the barrier is in', () => {
+    const database = openBoth('WAL')
+    migrateBarrier(database, { table: 'other.rows' })
+    database.exec(`${SAFE}; PRAGMA other.synchronous = NORMAL`)
+    expect(() => checkBarrier(database, { table: 'other.rows' })).toThrow(/other is wal and synchronous is 1/)
+    database.exec('PRAGMA other.synchronous = FULL; PRAGMA main.synchronous = OFF')
+    expect(checkBarrier(database, { table: 'other.rows' })).toBeUndefined()
+  })
+
+  it('The check looks for a business table in the schema that its name has', () => {
+    const database = openBoth('WAL')
+    migrateBarrier(database)
+    database.exec('CREATE TABLE account (id TEXT)')
+    expect(() => checkBarrier(database, { businessTable: 'other.account' })).toThrow(/no table other.account/)
+  })
+
+  it('The check refuses TEMP tables', () => {
+    const database = openBoth('WAL')
+    migrateBarrier(database)
+    database.exec('CREATE TABLE account (id TEXT); CREATE TEMP TABLE account (id TEXT)')
+    expect(() => checkBarrier(database, { businessTable: 'account' })).toThrow(/TEMP table/)
+    expect(checkBarrier(database, { businessTable: 'main.account' })).toBeUndefined()
+    migrateBarrier(database, { table: 'temp.rows' })
+    expect(() => checkBarrier(database, { table: 'temp.rows' })).toThrow(/TEMP table/)
+  })
+})

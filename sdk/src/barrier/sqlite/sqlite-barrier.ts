@@ -47,7 +47,8 @@ export interface SqliteBarrier<Database extends SqliteDatabase> extends MessageB
 }
 
 /**
- * A barrier over a connection of better-sqlite3 or node:sqlite, whose effects are in the same database.
+ * A barrier over a connection of better-sqlite3 or node:sqlite, whose effects are in the same database. With ATTACH they
+ * must be in the barrier's own file, because SQLite commits files with a WAL one by one.
  *
  * The effect runs between BEGIN IMMEDIATE and COMMIT on the connection that all code of the process shares, so it has
  * to be synchronous: while it waited, other code would write into its transaction. If the effect returns a promise, it
