@@ -47,7 +47,7 @@ export interface BarrierTable {
   readStanding(key: BarrierKey): Promise<readonly StandingRow[]>
   /**
    * Stores the answer. Throws BARRIER_TRANSACTION_LOST if the inserted row is no longer there, or if no transaction is
-   * open any more.
+   * open any more. (PostgreSQL says the latter only when it is asked to commit.)
    */
   keepAnswer(key: BarrierKey, op: Op, answer: string): Promise<void>
   /** Deletes a row that the call has inserted. Throws BARRIER_TRANSACTION_LOST if it is no longer there. */

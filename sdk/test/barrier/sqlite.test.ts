@@ -11,7 +11,7 @@ import { branchHandler } from '../../src/fastify.ts'
 import type { GroupCall } from '../../src/grouped/group-barrier.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
 import { sqliteGroupBarrier } from '../../src/grouped/sqlite.ts'
-import { type BarrierCall, withBarrier } from '../../src/index.ts'
+import { type BarrierCall, BranchFailure, BranchOngoing, withBarrier } from '../../src/index.ts'
 import { barrierSuite } from './barrier-suite.ts'
 import { BetterSqlite3Twin } from './better-sqlite3-twin.ts'
 import { messageSuite } from './message-suite.ts'
@@ -121,10 +121,26 @@ for (const [name, open] of DATABASES) {
         tx.exec('COMMIT')
         return act(tx, CALL, { does: 'fail' })
       })
-      await expect(failing).rejects.toThrow('said no')
+      await expect(failing).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
       const again = barrier.run(CALL, (tx) => act(tx, CALL, { does: 'succeed' }))
       await expect(again).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
     })
+
+    for (const [answer, thrown] of [
+      ['failure', new BranchFailure('said no')],
+      ['not yet', new BranchOngoing()],
+    ] as const) {
+      it(`An effect that a handler committed itself is not told as rolled back after a ${answer}`, async () => {
+        const database = opened(open)
+        const running = sqliteBarrier(database).run(CALL, (tx) => {
+          act(tx, CALL, { does: 'succeed' })
+          tx.exec('COMMIT')
+          throw thrown
+        })
+        await expect(running).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+        expect(readEffects(database, 'g')).toEqual(['action'])
+      })
+    }
 
     it('A row that was committed without its effect is not undone, alone or in a group', async () => {
       for (const [origin, undo] of [
@@ -173,7 +189,7 @@ for (const [name, open] of DATABASES) {
         tx.exec('COMMIT')
         return act(tx, CALL, { does: 'fail' })
       })
-      await expect(failing).rejects.toThrow('said no')
+      await expect(failing).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
       const grouped = groupedBranch(sqliteGroupBarrier(database), {
         key: () => 'one',
         apply: (_tx, calls: readonly GroupCall<string>[]) => calls.map(({ entry }) => entry),

@@ -18,7 +18,7 @@ import {
 import type { GroupApply, GroupCall } from '../../src/grouped/group-barrier.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
 import { conditionalAdd, mysqlGroupBarrier } from '../../src/grouped/mysql.ts'
-import { type BarrierCall, BranchFailure, withBarrier } from '../../src/index.ts'
+import { type BarrierCall, BranchFailure, BranchOngoing, withBarrier } from '../../src/index.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
 import { messageSuite } from '../barrier/message-suite.ts'
 import {
@@ -256,11 +256,27 @@ for (const server of ['mariadb', 'mysql'] as const) {
           await tx.commit()
           throw new BranchFailure('said no')
         })
-        await expect(failing).rejects.toThrow('said no')
+        await expect(failing).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
         const again = barrier.run(call, (tx) => actOnMysql(tx, call, SUCCEED))
         await expect(again).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
         expect(await mysqlEffects(pool, call.gid)).toEqual([])
       })
+
+      for (const [answer, thrown] of [
+        ['failure', new BranchFailure('said no')],
+        ['not yet', new BranchOngoing()],
+      ] as const) {
+        it(`An effect that a handler's DDL committed is not told as rolled back after a ${answer}`, async () => {
+          const call = newCall()
+          const running = mysqlBarrier(pool).run(call, async (tx) => {
+            await actOnMysql(tx, call, SUCCEED)
+            await tx.query('CREATE TABLE IF NOT EXISTS made_by_a_handler (id int)')
+            throw thrown
+          })
+          await expect(running).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+          expect(await mysqlEffects(pool, call.gid)).toEqual(['action'])
+        })
+      }
 
       for (const [origin, undo] of [
         ['action', 'compensate'],

@@ -11,7 +11,7 @@ import {
 import type { GroupCall } from '../../src/grouped/group-barrier.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
 import { postgresGroupBarrier } from '../../src/grouped/postgres.ts'
-import { type BarrierCall, BranchFailure, withBarrier } from '../../src/index.ts'
+import { type BarrierCall, BranchFailure, BranchOngoing, withBarrier } from '../../src/index.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
 import { messageSuite } from '../barrier/message-suite.ts'
 import {
@@ -238,7 +238,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
         await tx.query('COMMIT')
         throw new BranchFailure('said no')
       })
-      await expect(failing).rejects.toThrow('said no')
+      await expect(failing).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
       await inTransaction('BEGIN', async (client) => {
         const refused = postgresBarrierIn(client).run(callers, () => {
           throw new BranchFailure('said no')
@@ -252,6 +252,24 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
         expect(await postgresEffects(pool, call.gid)).toEqual([])
       }
     })
+
+    for (const [answer, thrown] of [
+      ['failure', new BranchFailure('said no')],
+      ['not yet', new BranchOngoing()],
+      ['success', undefined],
+    ] as const) {
+      it(`An effect that a handler committed itself is not told as rolled back, nor as safe, after a ${answer}`, async () => {
+        const call = newCall()
+        const running = postgresBarrier(pool).run(call, async (tx) => {
+          await tx.query('BEGIN')
+          await actOnPostgres(tx, call, SUCCEED)
+          await tx.query('COMMIT')
+          if (thrown !== undefined) throw thrown
+        })
+        await expect(running).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+        expect(await postgresEffects(pool, call.gid)).toEqual(['action'])
+      })
+    }
 
     for (const [origin, undo] of [
       ['action', 'compensate'],

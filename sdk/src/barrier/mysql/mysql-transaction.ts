@@ -1,9 +1,11 @@
 import { BranchError, isBranchError } from '../../branch/branch-errors.ts'
 import { assertTimeLeft, borrow, type Deadline, within } from '../deadline.ts'
 import { lease } from '../lease.ts'
+import { promisesRollback, toNotRolledBackError } from '../promised-rollback.ts'
 import {
   execute,
   isContended,
+  isInTransaction,
   isReadOnly,
   type MysqlConnection,
   type MysqlPool,
@@ -34,9 +36,18 @@ export async function inTransaction<Connection extends MysqlPoolConnection, T>(
     return result
   } catch (error: unknown) {
     lent.end()
+    const isLost = promisesRollback(error) && (await isTransactionGone(connection, deadline))
     await giveBack(pool, connection, deadline, error)
-    throw error
+    throw isLost ? toNotRolledBackError(error) : error
   }
+}
+
+/** Tells whether the server says that no transaction is open. A connection that is broken says nothing, and the server rolls back what was open on it. */
+async function isTransactionGone(connection: MysqlConnection, deadline: Deadline): Promise<boolean> {
+  return within(deadline, () => execute(connection, 'DO 0')).then(
+    (done) => !isInTransaction(done),
+    () => false,
+  )
 }
 
 /**

@@ -1,6 +1,7 @@
 import { BranchError, isBranchError } from '../../branch/branch-errors.ts'
 import { assertTimeLeft, borrow, type Deadline, within } from '../deadline.ts'
 import { lease } from '../lease.ts'
+import { promisesRollback, toNotRolledBackError } from '../promised-rollback.ts'
 import {
   execute,
   isContended,
@@ -8,6 +9,7 @@ import {
   type PostgresNotice,
   type PostgresPool,
   type PostgresPoolClient,
+  type PostgresResult,
   toTransactionLostError,
 } from './postgres-client.ts'
 import { buildTimeouts } from './postgres-timeouts.ts'
@@ -34,31 +36,44 @@ export async function inTransaction<Client extends PostgresPoolClient, T>(
     return result
   } catch (error: unknown) {
     lent.end()
-    await giveBack(client, deadline, error)
-    throw error
+    const wasOpen = await giveBack(client, deadline, error)
+    throw !wasOpen && promisesRollback(error) ? toNotRolledBackError(error) : error
   }
 }
+
+/** Sends the statement that ends the transaction, and hands over the notices that the server sends with its answer. */
+function endTransaction(
+  client: PostgresPoolClient,
+  deadline: Deadline,
+  text: 'COMMIT' | 'ROLLBACK',
+  hear: (notice: PostgresNotice) => void,
+): Promise<PostgresResult> {
+  client.on('notice', hear)
+  return within(deadline, () => execute(client, text)).finally(() => client.removeListener('notice', hear))
+}
+
+const NO_ACTIVE_TRANSACTION = '25P01'
 
 const ROLLED_BACK = 'ROLLBACK'
 
 async function commit(client: PostgresPoolClient, deadline: Deadline): Promise<void> {
   assertTimeLeft(deadline)
   let isWaitEnded = false
+  let wasOpen = true
   const hear = (notice: PostgresNotice): void => {
     isWaitEnded ||= isEndOfWait(notice)
+    wasOpen &&= notice.code !== NO_ACTIVE_TRANSACTION
   }
-  client.on('notice', hear)
-  const command = await within(deadline, () => execute(client, 'COMMIT'))
-    .then(
-      (result) => result.command,
-      (error: unknown) => {
-        // PostgreSQL checks deferred constraints and serializable transactions at COMMIT. If this check fails, the
-        // transaction was certainly rolled back.
-        if (isContended(error) || isAnswered(error)) throw error
-        throw new BranchError('BARRIER_COMMIT_UNKNOWN', 'the answer to COMMIT was lost', error)
-      },
-    )
-    .finally(() => client.removeListener('notice', hear))
+  const command = await endTransaction(client, deadline, 'COMMIT', hear).then(
+    (result) => result.command,
+    (error: unknown) => {
+      // PostgreSQL checks deferred constraints and serializable transactions at COMMIT. If this check fails, the
+      // transaction was certainly rolled back.
+      if (isContended(error) || isAnswered(error)) throw error
+      throw new BranchError('BARRIER_COMMIT_UNKNOWN', 'the answer to COMMIT was lost', error)
+    },
+  )
+  if (!wasOpen) throw toTransactionLostError('the effect ended the transaction that it ran in')
   if (isWaitEnded) throw new BranchError('BARRIER_COMMIT_UNKNOWN', 'the standby may not have the transaction')
   // The server answers ROLLBACK to a COMMIT if an earlier error of the transaction was swallowed.
   if (command === ROLLED_BACK) throw toTransactionLostError('the transaction had failed before its COMMIT')
@@ -88,20 +103,25 @@ const UNUSABLE: ReadonlySet<unknown> = new Set(['BARRIER_COMMIT_UNKNOWN', 'BARRI
 
 /**
  * Gives a client back to the pool, but only when nothing is open on it. The server rolls back the transaction of a
- * client that is closed.
+ * client that is closed. Resolves with false if the server says that no transaction was open.
  */
-async function giveBack(client: PostgresPoolClient, deadline: Deadline, thrown: unknown): Promise<void> {
+async function giveBack(client: PostgresPoolClient, deadline: Deadline, thrown: unknown): Promise<boolean> {
   if (isReadOnly(thrown) || (isBranchError(thrown) && UNUSABLE.has(thrown.code))) {
     client.release(true)
-    return
+    return true
+  }
+  let wasOpen = true
+  const hear = (notice: PostgresNotice): void => {
+    wasOpen &&= notice.code !== NO_ACTIVE_TRANSACTION
   }
   // The error that was thrown says more than a failed ROLLBACK, which usually comes from the same broken connection.
-  const failed = await within(deadline, () => execute(client, 'ROLLBACK')).then(
+  const failed = await endTransaction(client, deadline, 'ROLLBACK', hear).then(
     () => false,
     () => true,
   )
   if (failed) client.release(true)
   else release(client)
+  return wasOpen
 }
 
 function release(client: PostgresPoolClient): void {

@@ -1,5 +1,6 @@
 import { BranchError } from '../../branch/branch-errors.ts'
 import { lease } from '../lease.ts'
+import { promisesRollback, toNotRolledBackError } from '../promised-rollback.ts'
 import { listCauses, type RepeatPace } from '../repeat-contended.ts'
 import { isBusy, isInTransaction, type SqliteDatabase } from './sqlite-database.ts'
 
@@ -57,7 +58,7 @@ export function inTransaction<Database extends SqliteDatabase, T>(
     // After a full disk or an I/O error, SQLite has rolled the transaction back already.
     if (isInTransaction(database)) {
       database.exec(outer ? 'ROLLBACK TO counterstep_barrier; RELEASE counterstep_barrier' : 'ROLLBACK')
-    }
+    } else if (promisesRollback(error)) throw toNotRolledBackError(error)
     throw error
   } finally {
     lent.end()
