@@ -166,6 +166,28 @@ describeOn('redis', 'the Redis barrier beside the truth table', (url) => {
     })
     await expect(checkBarrier(unflushed)).rejects.toThrow(/appendfsync is no/)
   })
+
+  for (const lacking of ['hset', 'pexpire', 'hmget', 'hget', 'evalsha']) {
+    it(`The check of the barrier finds that its user may not send ${lacking}`, async () => {
+      const user = `lacks-${lacking}-${run}`
+      const commands = ['eval', 'evalsha', 'hget', 'hmget', 'hset', 'pexpire', 'info']
+      const keys = '~own:barrier:*'
+      const rights = commands.map((command) => `+${command}`)
+      await redis.acl('SETUSER', user, 'on', 'nopass', keys, ...rights)
+      const least = new Redis(url, { username: user, password: 'any' })
+      onTestFinished(async () => {
+        least.disconnect()
+        await redis.acl('DELUSER', user)
+      })
+      expect(await checkBarrier(least, { prefix: 'own:barrier' })).toBeUndefined()
+      await expect(checkBarrier(least)).rejects.toMatchObject({ code: 'BARRIER_MISCONFIGURED' })
+      await redis.acl('SETUSER', user, `-${lacking}`)
+      await expect(checkBarrier(least, { prefix: 'own:barrier' })).rejects.toThrow(
+        /the barrier's script fails/,
+      )
+      await expect.poll(() => redis.keys('*self-check*'), { timeout: 5_000 }).toEqual([])
+    })
+  }
 })
 
 const unused = {
