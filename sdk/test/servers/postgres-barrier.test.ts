@@ -458,6 +458,18 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       expect(await misconfigured('absent', 'fleeting')).toMatch(/run migrateBarrier.*; fleeting is unlogged/)
       expect(await misconfigured('crooked', 'effect')).toMatch(/one unique key/)
       expect(await misconfigured('loose', 'effect')).toMatch(/collation "C"/)
+      await pool.query(`CREATE TABLE parted (id int) PARTITION BY RANGE (id);
+        CREATE TABLE parted_low PARTITION OF parted FOR VALUES FROM (0) TO (10) PARTITION BY RANGE (id);
+        CREATE TABLE parted_lowest PARTITION OF parted_low FOR VALUES FROM (0) TO (5);
+        CREATE VIEW shown AS SELECT * FROM effect`)
+      expect(await checkBarrier(pool, { businessTable: 'parted' })).toBeUndefined()
+      await pool.query('CREATE UNLOGGED TABLE parted_mid PARTITION OF parted_low FOR VALUES FROM (5) TO (10)')
+      expect(await misconfigured('counterstep_barrier', 'parted')).toMatch(/parted_mid of parted is unlogged/)
+      await pool.query(`DROP TABLE parted_mid; CREATE EXTENSION postgres_fdw;
+        CREATE SERVER elsewhere FOREIGN DATA WRAPPER postgres_fdw;
+        CREATE FOREIGN TABLE parted_far PARTITION OF parted FOR VALUES FROM (10) TO (20) SERVER elsewhere`)
+      expect(await misconfigured('counterstep_barrier', 'parted')).toMatch(/parted_far of parted is foreign/)
+      expect(await misconfigured('counterstep_barrier', 'shown')).toMatch(/shown is a view/)
       const late = await openPostgresDatabase(url, { options: '-c synchronous_commit=off' })
       const fault = await checkBarrier(late).catch((thrown: unknown) => String(thrown))
       await dropPostgresDatabase(url, late)

@@ -14,8 +14,8 @@ const KEY = 'gid,branch_id,op,barrier_id'
 
 /**
  * Checks at start-up whether the barrier can keep what it promises: its table is there with the right key, compared by
- * bytes; the business table that you name is in the same database; neither is unlogged or foreign; a commit waits for the
- * disk; and a row can be inserted, read and rolled back. Leaves nothing behind. Throws one `BranchError` with `BARRIER_MISCONFIGURED` that
+ * bytes; the business table that you name is in the same database, and no view; neither they nor their partitions are
+ * unlogged or foreign; a commit waits for the disk; and a row can be inserted, read and rolled back. Leaves nothing behind. Throws one `BranchError` with `BARRIER_MISCONFIGURED` that
  * names every fault, and the driver's error if there is no server. Every isolation level of PostgreSQL is good enough.
  *
  * @example
@@ -71,17 +71,25 @@ async function findTableFaults(client: PostgresClient, name: TableName): Promise
   return faults
 }
 
+/** Looks at the table and at all its partitions, because a partitioned table says nothing of how they are kept. */
 async function findKindFaults(client: PostgresClient, name: TableName): Promise<string[]> {
-  const [row] = await select(
+  const rows = await select(
     client,
-    'SELECT relkind::text, relpersistence::text FROM pg_class WHERE oid = to_regclass($1)',
+    `WITH RECURSIVE part AS (
+       SELECT to_regclass($1)::oid AS oid
+       UNION SELECT inhrelid FROM pg_inherits, part WHERE inhparent = part.oid
+     ) SELECT relname::text, relkind::text, relpersistence::text FROM part JOIN pg_class USING (oid)
+     ORDER BY oid <> to_regclass($1), relname`,
     [quoteTable(name, '"')],
   )
-  if (row === undefined)
-    return [`there is no table ${name.table} here (for the barrier's: run migrateBarrier)`]
-  const [kind, persistence] = row
-  if (kind === 'f') return [`${name.table} is foreign: it is not in this database`]
-  return persistence === 'p' ? [] : [`${name.table} is unlogged or temporary: a crash would empty it`]
+  const { table } = name
+  if (rows.length === 0) return [`there is no table ${table} here (for the barrier's: run migrateBarrier)`]
+  return rows.flatMap(([relation, kind, persistence], place) => {
+    const found = place === 0 ? table : `the partition ${relation} of ${table}`
+    if (kind === 'f') return [`${found} is foreign: it is not in this database`]
+    if (kind === 'v') return [`${found} is a view: name the table that the effects are in`]
+    return persistence === 'p' ? [] : [`${found} is unlogged or temporary: a crash would empty it`]
+  })
 }
 
 /** Runs the barrier's own statements, with a gid that no transaction has, in a transaction that is rolled back. */
