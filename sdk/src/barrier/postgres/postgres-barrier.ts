@@ -26,7 +26,8 @@ import { inTransaction } from './postgres-transaction.ts'
  * a pause, at most 20 times or 5 s; then the call fails with `BARRIER_CONTENDED`. If the answer to a COMMIT is lost,
  * the call fails with `BARRIER_COMMIT_UNKNOWN`, and the next call finds the row or does not. A client that cannot be
  * rolled back is closed, and so is one on which a call is not done within `timeoutMs` (10 s). Give the pool a
- * `connectionTimeoutMillis`: without it a connection that the server never answered keeps its place in the pool.
+ * `connectionTimeoutMillis`: without it a connection that the server never answered keeps its place in the pool. Give it
+ * an `error` listener, too: without one `pg` ends the process when the server ends an idle connection.
  *
  * @example
  * ```ts
@@ -34,6 +35,7 @@ import { inTransaction } from './postgres-transaction.ts'
  * import { checkBarrier, migrateBarrier, postgresBarrier } from '@counterstep/sdk/barrier/postgres'
  *
  * const pool = new Pool({ database: 'bank' })
+ * pool.on('error', (error) => console.error(error))
  * await migrateBarrier(pool)
  * await checkBarrier(pool, { businessTable: 'account' })
  * const barrier = postgresBarrier(pool)
