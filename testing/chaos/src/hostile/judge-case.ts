@@ -12,9 +12,13 @@ export function hostileOp({ op, hostile }: HostileCase, view: TransactionView): 
   return view.branches.flatMap(({ ops }) => ops).find((shown) => shown.op === op && shown.url === hostile.url)
 }
 
-/** Nothing more is to be learned while the branch is hostile. */
+/**
+ * Nothing more is to be learned while the branch is hostile. One that means success is waited for: on a machine that does other
+ * work too, two of its answers may come after their deadlines.
+ */
 export function isTried(hostileCase: HostileCase, view: TransactionView): boolean {
   if (isFinalStatus(view.status)) return true
+  if (hostileCase.hostile.meaning === 'success') return false
   const op = hostileOp(hostileCase, view)
   return op !== undefined && op.state === 'waiting' && op.attempts >= ATTEMPTS_MIN
 }
