@@ -227,7 +227,7 @@ export abstract class Requests implements EngineApi {
         clock,
         limitMs: settings.storeTimeoutMs,
         readRow: () => this.assembly.looks.readRowAtOnce(submission.gid),
-        settle: async () => this.assembly.store.settle(),
+        settle: () => this.assembly.store.settle(),
       })
     }
   }

@@ -1,12 +1,6 @@
-import { closeSync, fsyncSync, openSync } from 'node:fs'
+import { syncPlace } from './sync-place.ts'
 
 /** A new file's name is durable only when its folder is. */
 export function syncFolder(folder: string): void {
-  if (process.platform === 'win32') return
-  const handle = openSync(folder, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
+  if (process.platform !== 'win32') syncPlace(folder, 'r')
 }

@@ -195,18 +195,20 @@ export function waitAgain(
 }
 
 /**
- * Counts so an answer to a call with a retry limit. One that the node may not make spends no limit: nothing was sent, and another
- * node may have what it lacks, such as the function of a branch while a deployment rolls.
+ * Counts so an answer to a call with a retry limit, or null for none. A call that the node may not make spends no limit: nothing
+ * was sent, and another node may have what it lacks, such as the function of a branch while a deployment rolls.
  */
-export function waitAgainWithLimit(
+export function waitAgainWithin(
+  limit: number | null,
   transaction: Transaction,
   progress: OpProgress,
   event: Answered,
   now: number,
 ): OpProgress {
   const { answer } = event
-  const counted = answer.error === NOT_ALLOWED ? { ...answer, result: 'ongoing' as const } : answer
-  return waitAgain(transaction, progress, { ...event, answer: counted }, now)
+  const isFree = limit !== null && answer.error === NOT_ALLOWED
+  const counted = isFree ? { ...event, answer: { ...answer, result: 'ongoing' as const } } : event
+  return waitAgain(transaction, progress, counted, now)
 }
 
 /** An answer `ongoing` shows that the branch works, so the age after which its call is parked starts again. */

@@ -33,7 +33,7 @@ import {
   releaseOrphanedCall,
   retryNow,
   waitAgain,
-  waitAgainWithLimit,
+  waitAgainWithin,
   withOp,
   withoutAttention,
   withoutNextAt,
@@ -143,8 +143,7 @@ function applyActionAnswer(saga: Unfinished, progress: OpProgress, event: Answer
     return { next, durability: answerDurability(saga) }
   }
   const limit = role === undefined ? findPolicy(saga, call).limit : null
-  const wait = limit === null ? waitAgain : waitAgainWithLimit
-  const waiting = wait(saga, progress, event, now)
+  const waiting = waitAgainWithin(limit, saga, progress, event, now)
   const next = applyOp(saga, event, waiting, now)
   if (limit !== null && waiting.failures >= limit)
     return decideAbort(next, { cause: 'retry-limit', branch }, now)

@@ -33,7 +33,7 @@ import {
   releaseOrphanedCall,
   retryNow,
   waitAgain,
-  waitAgainWithLimit,
+  waitAgainWithin,
   withOp,
   withoutAttention,
 } from './op-progress.ts'
@@ -260,8 +260,7 @@ function applyActionAnswer(
       now,
     )
   const limit = role === undefined ? findPolicy(workflow, call).limit : null
-  const wait = limit === null ? waitAgain : waitAgainWithLimit
-  const waiting = wait(workflow, progress, event, now)
+  const waiting = waitAgainWithin(limit, workflow, progress, event, now)
   const next = applyOp(workflow, event, waiting, now)
   if (limit !== null && waiting.failures >= limit)
     return decideAbort(next, { cause: 'retry-limit', branch: call.branch }, now)

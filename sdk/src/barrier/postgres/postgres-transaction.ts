@@ -36,35 +36,36 @@ export async function inTransaction<Client extends PostgresPoolClient, T>(
     return result
   } catch (error: unknown) {
     lent.end()
-    const wasOpen = await giveBack(client, deadline, error)
-    throw !wasOpen && promisesRollback(error) ? toNotRolledBackError(error) : error
+    const hadTransaction = await giveBack(client, deadline, error)
+    throw !hadTransaction && promisesRollback(error) ? toNotRolledBackError(error) : error
   }
 }
 
-/** Sends the statement that ends the transaction, and hands over the notices that the server sends with its answer. */
+/** Sends the statement that ends the transaction, and collects the notices that the server sends with its answer. */
 function endTransaction(
   client: PostgresPoolClient,
   deadline: Deadline,
   text: 'COMMIT' | 'ROLLBACK',
-  hear: (notice: PostgresNotice) => void,
+  notices: PostgresNotice[],
 ): Promise<PostgresResult> {
+  const hear = (notice: PostgresNotice): void => void notices.push(notice)
   client.on('notice', hear)
   return within(deadline, () => execute(client, text)).finally(() => client.removeListener('notice', hear))
 }
 
 const NO_ACTIVE_TRANSACTION = '25P01'
 
+/** Tells whether there was a transaction to end. */
+function wasOpen(notices: readonly PostgresNotice[]): boolean {
+  return notices.every(({ code }) => code !== NO_ACTIVE_TRANSACTION)
+}
+
 const ROLLED_BACK = 'ROLLBACK'
 
 async function commit(client: PostgresPoolClient, deadline: Deadline): Promise<void> {
   assertTimeLeft(deadline)
-  let isWaitEnded = false
-  let wasOpen = true
-  const hear = (notice: PostgresNotice): void => {
-    isWaitEnded ||= isEndOfWait(notice)
-    wasOpen &&= notice.code !== NO_ACTIVE_TRANSACTION
-  }
-  const command = await endTransaction(client, deadline, 'COMMIT', hear).then(
+  const notices: PostgresNotice[] = []
+  const command = await endTransaction(client, deadline, 'COMMIT', notices).then(
     (result) => result.command,
     (error: unknown) => {
       // PostgreSQL checks deferred constraints and serializable transactions at COMMIT. If this check fails, the
@@ -73,8 +74,9 @@ async function commit(client: PostgresPoolClient, deadline: Deadline): Promise<v
       throw new BranchError('BARRIER_COMMIT_UNKNOWN', 'the answer to COMMIT was lost', error)
     },
   )
-  if (!wasOpen) throw toTransactionLostError('the effect ended the transaction that it ran in')
-  if (isWaitEnded) throw new BranchError('BARRIER_COMMIT_UNKNOWN', 'the standby may not have the transaction')
+  if (!wasOpen(notices)) throw toTransactionLostError('the effect ended the transaction that it ran in')
+  if (notices.some(isEndOfWait))
+    throw new BranchError('BARRIER_COMMIT_UNKNOWN', 'the standby may not have the transaction')
   // The server answers ROLLBACK to a COMMIT if an earlier error of the transaction was swallowed.
   if (command === ROLLED_BACK) throw toTransactionLostError('the transaction had failed before its COMMIT')
 }
@@ -110,18 +112,15 @@ async function giveBack(client: PostgresPoolClient, deadline: Deadline, thrown: 
     client.release(true)
     return true
   }
-  let wasOpen = true
-  const hear = (notice: PostgresNotice): void => {
-    wasOpen &&= notice.code !== NO_ACTIVE_TRANSACTION
-  }
+  const notices: PostgresNotice[] = []
   // The error that was thrown says more than a failed ROLLBACK, which usually comes from the same broken connection.
-  const failed = await endTransaction(client, deadline, 'ROLLBACK', hear).then(
+  const failed = await endTransaction(client, deadline, 'ROLLBACK', notices).then(
     () => false,
     () => true,
   )
   if (failed) client.release(true)
   else release(client)
-  return wasOpen
+  return wasOpen(notices)
 }
 
 function release(client: PostgresPoolClient): void {

@@ -1,13 +1,13 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { compileShim, type Shim, shimVariables } from './compile-shim.ts'
+import { shimVariables } from './compile-shim.ts'
 import { Disk } from './disk.ts'
 import { readImage, writeImage } from './image-folder.ts'
 import type { PoweredStore } from './powered-store.ts'
 import { Random } from './random.ts'
 import { readJournal } from './read-journal.ts'
 import { Fate } from './surviving-changes.ts'
+import { type MissingShim, withShim } from './with-shim.ts'
 
 export interface OpeningReport {
   /** Each at another point of the first start, and each followed by a start that came up. */
@@ -16,20 +16,17 @@ export interface OpeningReport {
 }
 
 /** One start from an empty disk, cut at several points of it; what each cut leaves must open again, or it throws. */
-export async function cutWhileOpening(
+export function cutWhileOpening(
   store: PoweredStore,
   cuts: number,
   seed: number,
-): Promise<OpeningReport | (Shim & { readonly type: 'missing' })> {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'counterstep-power-loss-')))
-  try {
-    const shim = await compileShim(folder)
-    if (shim.type === 'missing') return shim
+): Promise<OpeningReport | MissingShim> {
+  return withShim(async (folder, shimPath) => {
     const root = join(folder, 'first')
     const journal = join(folder, 'journal')
     mkdirSync(root)
     const empty = readImage(root)
-    const server = await store.start({ root, variables: shimVariables(shim.path, root, journal) })
+    const server = await store.start({ root, variables: shimVariables(shimPath, root, journal) })
     await server.cut()
     const notes = readJournal(journal)
     const random = new Random(seed)
@@ -41,7 +38,5 @@ export async function cutWhileOpening(
       await (await store.start({ root: left, variables: {} })).cut()
     }
     return { cuts, notes: notes.length }
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  })
 }
