@@ -1,19 +1,23 @@
+import { toOwnedNetwork } from './targets/owned-network.ts'
+
 /**
  * A handshake whose reads have taken longer than this to compute is costly. One with a chain that is trusted takes a few milliseconds. OpenSSL
  * checks each signature of a chain that nothing trusts, and 32 KiB of certificates on slow curves are 90 signatures of 15 ms each.
  */
 const COSTLY_MS = 50
-/** The origin and the address of a costly handshake rest for so many times as long. */
+/** The origin and the network of a costly handshake rest for so many times as long. */
 const REST_TIMES = 100
 /**
- * All origins that are not listed rest together for so many times as long, because one caller may name any number of them. Those
- * that were trusted, and have not been costly since, go on.
+ * All origins that are not listed rest together for so many times as long, because one caller may name any number of them. Those of
+ * networks that were trusted, and have not been costly since, go on. They rest together in their turn once one of them is
+ * costly, because a caller may own many networks, and be trusted at each before.
  */
 const SHARED_REST_TIMES = 4
 const REST_MS_MAX = 300_000
-/** So many origins and addresses that rest are remembered, and as many origins that were trusted. The oldest is forgotten first. */
+/** So many origins and networks that rest are remembered, and as many networks that were trusted. The oldest is forgotten first. */
 const KEYS_MAX = 2_048
-const SHARED_KEY = 'unlisted'
+const UNKNOWN_KEY = 'unknown networks'
+const TRUSTED_KEY = 'trusted networks'
 
 /** No handshake is made, since one has been costly. */
 export class RestingError extends Error {
@@ -46,18 +50,19 @@ export class HandshakeRests {
     forgetOldest(this.#byKey)
   }
 
-  isTrusted(origin: string): boolean {
-    return this.#trusted.has(origin)
+  isTrusted(network: string): boolean {
+    return this.#trusted.has(network)
   }
 
-  trust(origin: string): void {
-    this.#trusted.delete(origin)
-    this.#trusted.add(origin)
+  trust(network: string): void {
+    this.#trusted.delete(network)
+    this.#trusted.add(network)
     forgetOldest(this.#trusted)
   }
 
-  distrust(origin: string): void {
-    this.#trusted.delete(origin)
+  /** Tells whether it was trusted until now. */
+  distrust(network: string): boolean {
+    return this.#trusted.delete(network)
   }
 
   /** Ends the rests that this handshake has begun, but for those that another one has begun anew. */
@@ -85,11 +90,10 @@ export class OriginHandshakes {
     this.#isListed = isListed
   }
 
-  /** Returns undefined while the origin or its address rests. An address that listed services share is not held against them. */
+  /** Returns undefined while the origin or its network rests. A network that listed services share is not held against them. */
   begin(address: string): Handshake | undefined {
-    const origin = `origin ${this.#originKey}`
-    const own = this.#isListed ? [origin] : [origin, `address ${address}`]
-    const handshake = new Handshake(this.#rests, origin, own, this.#isListed ? [] : [SHARED_KEY])
+    const network = this.#isListed ? undefined : `network ${toOwnedNetwork(address)}`
+    const handshake = new Handshake(this.#rests, `origin ${this.#originKey}`, network)
     return handshake.mayGoOn ? handshake : undefined
   }
 }
@@ -97,17 +101,17 @@ export class OriginHandshakes {
 /** One handshake that is under way. The time that it takes is counted as it goes on, because a service may leave it unfinished. */
 export class Handshake {
   readonly #rests: HandshakeRests
-  readonly #origin: string
   readonly #own: readonly string[]
-  readonly #shared: readonly string[]
+  /** Undefined for an origin that is listed. It rests for itself alone. */
+  readonly #network: string | undefined
   #tookMs = 0
+  #wasTrusted = false
   #isOver = false
 
-  constructor(rests: HandshakeRests, origin: string, own: readonly string[], shared: readonly string[]) {
+  constructor(rests: HandshakeRests, origin: string, network: string | undefined) {
     this.#rests = rests
-    this.#origin = origin
-    this.#own = own
-    this.#shared = shared
+    this.#own = network === undefined ? [origin] : [origin, network]
+    this.#network = network
   }
 
   get #isCostly(): boolean {
@@ -117,24 +121,35 @@ export class Handshake {
   /** False: another handshake has been costly. */
   get mayGoOn(): boolean {
     if (this.#isOver || this.#isCostly) return true
-    const shared = this.#rests.isTrusted(this.#origin) ? [] : this.#shared
-    return !this.#rests.isResting([...this.#own, ...shared])
+    return !this.#rests.isResting([...this.#own, ...this.#findShared()])
   }
 
   addMs(tookMs: number): void {
     if (this.#isOver) return
     this.#tookMs += tookMs
     if (!this.#isCostly) return
-    this.#rests.distrust(this.#origin)
+    if (this.#network !== undefined) this.#wasTrusted ||= this.#rests.distrust(this.#network)
     for (const key of this.#own) this.#rests.begin(key, this.#tookMs * REST_TIMES, this)
-    for (const key of this.#shared) this.#rests.begin(key, this.#tookMs * SHARED_REST_TIMES, this)
+    for (const key of this.#findOthers()) this.#rests.begin(key, this.#tookMs * SHARED_REST_TIMES, this)
   }
 
   /** The service is trusted, and its handshake was slow by chance, as in a garbage collection. */
   succeed(): void {
     if (this.#isOver) return
     this.#isOver = true
-    if (this.#isCostly) this.#rests.end([...this.#own, ...this.#shared], this)
-    else this.#rests.trust(this.#origin)
+    if (this.#isCostly) this.#rests.end([...this.#own, ...this.#findOthers()], this)
+    else if (this.#network !== undefined) this.#rests.trust(this.#network)
+  }
+
+  /** Finds the shared rest that keeps this handshake from going on. */
+  #findShared(): readonly string[] {
+    if (this.#network === undefined) return []
+    return [this.#rests.isTrusted(this.#network) ? TRUSTED_KEY : UNKNOWN_KEY]
+  }
+
+  /** Finds the shared rests that this handshake begins by being costly. */
+  #findOthers(): readonly string[] {
+    if (this.#network === undefined) return []
+    return this.#wasTrusted ? [UNKNOWN_KEY, TRUSTED_KEY] : [UNKNOWN_KEY]
   }
 }

@@ -69,7 +69,7 @@ it('A listed service that shares its address with a costly one is connected to, 
   expect(costly.begin(ADDRESS)).toBeDefined()
 })
 
-it('An origin that was trusted does not rest with all that are not listed, until a handshake of its own is costly', () => {
+it('A network that was trusted does not rest with all that are not listed, until a handshake of its own is costly', () => {
   const rests = new HandshakeRests()
   const [honest, evil] = ['https://honest.test', 'https://evil.test'].map((key) =>
     rests.openOrigin(key, false),
@@ -81,6 +81,45 @@ it('An origin that was trusted does not rest with all that are not listed, until
   expect([honest?.begin(ADDRESS)?.mayGoOn, underWay?.mayGoOn]).toEqual([true, true])
   underWay?.addMs(COSTLY_MS)
   expect(honest?.begin('203.0.113.4')).toBeUndefined()
+})
+
+it('Networks that were trusted rest together once one of them is costly, so that they are not costly one after the other', () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const rests = new HandshakeRests()
+  const origins = [1, 2, 3].map((n) => rests.openOrigin(`https://${n}.test`, false))
+  const begin = (n: number) => origins[n]?.begin(`203.0.113.${n}`)
+  for (const n of [0, 1, 2]) begin(n)?.succeed()
+  const waiting = begin(1)
+  begin(0)?.addMs(COSTLY_MS)
+  expect([waiting?.mayGoOn, begin(1), begin(2)]).toEqual([false, undefined, undefined])
+  vi.advanceTimersByTime(COSTLY_MS * 4)
+  expect([begin(1)?.mayGoOn, begin(2)?.mayGoOn, begin(0)]).toEqual([true, true, undefined])
+})
+
+it.each([
+  ['One half of an IPv6 address', '2001:db8::1', '2001:db8:0:0:9::2', '2001:db8:0:1::1'],
+  ['An IPv4 address behind NAT64', '64:ff9b::cb00:7101', '203.0.113.1', '64:ff9b::cb00:7102'],
+])('%s is one network, in which a hundred names are costly once', (_what, address, same, other) => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const rests = new HandshakeRests()
+  const open = (name: string) => rests.openOrigin(`https://${name}.test`, false)
+  for (let n = 0; n < 100; n++) open(`${n}`).begin(address)?.succeed()
+  open('other').begin(other)?.succeed()
+  open('0').begin(address)?.addMs(COSTLY_MS)
+  vi.advanceTimersByTime(COSTLY_MS * 5)
+  expect([open('1').begin(same), open('other').begin(other)?.mayGoOn]).toEqual([undefined, true])
+})
+
+it('Thousands of made-up names of one network do not push out the trust of others', () => {
+  const rests = new HandshakeRests()
+  const honest = rests.openOrigin('https://honest.test', false)
+  honest.begin(ADDRESS)?.succeed()
+  for (let n = 0; n < 5_000; n++)
+    rests.openOrigin(`https://${n}.evil.test`, false).begin('203.0.113.2')?.succeed()
+  rests.openOrigin('https://costly.test', false).begin('203.0.113.3')?.addMs(COSTLY_MS)
+  expect(honest.begin(ADDRESS)?.mayGoOn).toBe(true)
 })
 
 it('Rests are remembered of a bounded number of origins and addresses, the newest of them', () => {
