@@ -1,4 +1,4 @@
-import { toOwnedNetwork } from './targets/owned-network.ts'
+import { findOwner } from './targets/find-owner.ts'
 
 /**
  * A handshake whose reads have taken longer than this to compute is costly. One with a chain that is trusted takes a few milliseconds. OpenSSL
@@ -9,15 +9,15 @@ const COSTLY_MS = 50
 const REST_TIMES = 100
 /**
  * All origins that are not listed rest together for so many times as long, because one caller may name any number of them. Those of
- * networks that were trusted, and have not been costly since, go on. They rest together in their turn once one of them is
- * costly, because a caller may own many networks, and be trusted at each before.
+ * sites that were trusted, and have not been costly for a while, go on.
  */
 const SHARED_REST_TIMES = 4
 const REST_MS_MAX = 300_000
-/** So many origins and networks that rest are remembered, and as many networks that were trusted. The oldest is forgotten first. */
-const KEYS_MAX = 2_048
-const UNKNOWN_KEY = 'unknown networks'
-const TRUSTED_KEY = 'trusted networks'
+/** A site that was costly is not trusted again for so long, because a caller may own many and make them all costly by turns. */
+const DISTRUST_MS = 3_600_000
+/** So many origins and networks that rest are remembered, and as many sites that were trusted. The oldest is forgotten first. */
+const KEYS_MAX = 16_384
+const SHARED_KEY = 'unlisted'
 
 /** No handshake is made, since one has been costly. */
 export class RestingError extends Error {
@@ -44,25 +44,20 @@ export class HandshakeRests {
   }
 
   begin(key: string, restMs: number, by: Handshake): void {
-    const until = performance.now() + Math.min(restMs, REST_MS_MAX)
+    const until = performance.now() + restMs
     this.#byKey.delete(key)
     this.#byKey.set(key, { until, by })
     forgetOldest(this.#byKey)
   }
 
-  isTrusted(network: string): boolean {
-    return this.#trusted.has(network)
+  isTrusted(site: string): boolean {
+    return this.#trusted.has(site) && !this.isResting([site])
   }
 
-  trust(network: string): void {
-    this.#trusted.delete(network)
-    this.#trusted.add(network)
+  trust(site: string): void {
+    this.#trusted.delete(site)
+    this.#trusted.add(site)
     forgetOldest(this.#trusted)
-  }
-
-  /** Tells whether it was trusted until now. */
-  distrust(network: string): boolean {
-    return this.#trusted.delete(network)
   }
 
   /** Ends the rests that this handshake has begun, but for those that another one has begun anew. */
@@ -92,8 +87,11 @@ export class OriginHandshakes {
 
   /** Returns undefined while the origin or its network rests. A network that listed services share is not held against them. */
   begin(address: string): Handshake | undefined {
-    const network = this.#isListed ? undefined : `network ${toOwnedNetwork(address)}`
-    const handshake = new Handshake(this.#rests, `origin ${this.#originKey}`, network)
+    const origin = `origin ${this.#originKey}`
+    const { network, site } = findOwner(address)
+    const handshake = this.#isListed
+      ? new Handshake(this.#rests, [origin])
+      : new Handshake(this.#rests, [origin, `network ${network}`], `site ${site}`)
     return handshake.mayGoOn ? handshake : undefined
   }
 }
@@ -102,16 +100,15 @@ export class OriginHandshakes {
 export class Handshake {
   readonly #rests: HandshakeRests
   readonly #own: readonly string[]
-  /** Undefined for an origin that is listed. It rests for itself alone. */
-  readonly #network: string | undefined
+  /** Undefined for an origin that is listed. It does not rest with others, so that it needs no trust. */
+  readonly #site: string | undefined
   #tookMs = 0
-  #wasTrusted = false
   #isOver = false
 
-  constructor(rests: HandshakeRests, origin: string, network: string | undefined) {
+  constructor(rests: HandshakeRests, own: readonly string[], site?: string) {
     this.#rests = rests
-    this.#own = network === undefined ? [origin] : [origin, network]
-    this.#network = network
+    this.#own = own
+    this.#site = site
   }
 
   get #isCostly(): boolean {
@@ -121,35 +118,27 @@ export class Handshake {
   /** False: another handshake has been costly. */
   get mayGoOn(): boolean {
     if (this.#isOver || this.#isCostly) return true
-    return !this.#rests.isResting([...this.#own, ...this.#findShared()])
+    const needsTrust = this.#site !== undefined && !this.#rests.isTrusted(this.#site)
+    return !this.#rests.isResting(needsTrust ? [...this.#own, SHARED_KEY] : this.#own)
   }
 
   addMs(tookMs: number): void {
     if (this.#isOver) return
     this.#tookMs += tookMs
     if (!this.#isCostly) return
-    if (this.#network !== undefined) this.#wasTrusted ||= this.#rests.distrust(this.#network)
-    for (const key of this.#own) this.#rests.begin(key, this.#tookMs * REST_TIMES, this)
-    for (const key of this.#findOthers()) this.#rests.begin(key, this.#tookMs * SHARED_REST_TIMES, this)
+    const restMs = (times: number) => Math.min(this.#tookMs * times, REST_MS_MAX)
+    for (const key of this.#own) this.#rests.begin(key, restMs(REST_TIMES), this)
+    if (this.#site === undefined) return
+    this.#rests.begin(SHARED_KEY, restMs(SHARED_REST_TIMES), this)
+    this.#rests.begin(this.#site, DISTRUST_MS, this)
   }
 
   /** The service is trusted, and its handshake was slow by chance, as in a garbage collection. */
   succeed(): void {
     if (this.#isOver) return
     this.#isOver = true
-    if (this.#isCostly) this.#rests.end([...this.#own, ...this.#findOthers()], this)
-    else if (this.#network !== undefined) this.#rests.trust(this.#network)
-  }
-
-  /** Finds the shared rest that keeps this handshake from going on. */
-  #findShared(): readonly string[] {
-    if (this.#network === undefined) return []
-    return [this.#rests.isTrusted(this.#network) ? TRUSTED_KEY : UNKNOWN_KEY]
-  }
-
-  /** Finds the shared rests that this handshake begins by being costly. */
-  #findOthers(): readonly string[] {
-    if (this.#network === undefined) return []
-    return this.#wasTrusted ? [UNKNOWN_KEY, TRUSTED_KEY] : [UNKNOWN_KEY]
+    const begun = this.#site === undefined ? this.#own : [...this.#own, SHARED_KEY, this.#site]
+    if (this.#isCostly) this.#rests.end(begun, this)
+    else if (this.#site !== undefined) this.#rests.trust(this.#site)
   }
 }
