@@ -3,6 +3,8 @@ import type { FastifyReply } from 'fastify'
 /** Returns a signal that aborts when the connection of a caller closes before its answer was written. */
 export function watchCaller({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController()
+  // The connection may have closed before somebody asks, and then it tells nothing more.
+  if (raw.closed && !raw.writableFinished) gone.abort()
   // An answered request closes too, and then there is nothing to end. The error of an abort costs as much as a small read.
   raw.once('close', () => {
     if (!raw.writableFinished) gone.abort()

@@ -8,6 +8,35 @@ const SLOW = { delayMs: 30_000 }
 const WAITS = { wait_result: true, request_timeout: 600 }
 const GONE_MS_MAX = 15_000
 
+it('A caller that has gone before its abort is decided does not wait at all', async () => {
+  await using dtm = await openDtmFixture()
+  const body = await prepareTcc(dtm, '/cancel01')
+  const { app, engine } = dtm.node
+  const origin = await app.listen({ host: '127.0.0.1', port: 0 })
+  const closed = new Promise<void>((resolve) => {
+    app.server.once('request', (_request, response) => response.once('close', resolve))
+  })
+  const read = engine.read.bind(engine)
+  const reading = vi.spyOn(engine, 'read').mockImplementation(async (...args) => {
+    await closed
+    return read(...args)
+  })
+  const aborted = vi.spyOn(engine, 'abort')
+  const leaving = new AbortController()
+  const asking = fetch(`${origin}/api/dtmsvr/abort`, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    signal: leaving.signal,
+  })
+  await vi.waitFor(() => expect(reading).toHaveBeenCalled())
+  const leftAt = performance.now()
+  leaving.abort()
+  await expect(asking).rejects.toThrow()
+  await vi.waitFor(() => expect(aborted.mock.results).toHaveLength(1))
+  expect(await aborted.mock.results[0]?.value).toMatchObject({ gid: 'g' })
+  expect(performance.now() - leftAt).toBeLessThan(GONE_MS_MAX)
+})
+
 const COMMANDS: readonly (readonly [
   string,
   'accept' | 'submitPrepared' | 'abort',
