@@ -388,7 +388,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
         '11',
         '2147483647',
         'failure OUT_OF_RANGE',
-        'broken OUT_OF_RANGE for a compensate: the value would be too large',
+        'broken OUT_OF_RANGE for a compensate: the column does not hold the value that would be there',
         'failure OUT_OF_RANGE',
         'failure OUT_OF_RANGE',
         '-2147483648',

@@ -290,9 +290,9 @@ for (const server of ['mariadb', 'mysql'] as const) {
       )
       await pool.query('INSERT INTO narrow VALUES (7, 100)')
       const connection = await pool.getConnection()
-      const add = async (gid: string, id: string, delta: number) => {
+      const add = async (gid: string, id: string, delta: number, min: 0 | null = null) => {
         await connection.beginTransaction()
-        const apply = conditionalAdd({ table: 'narrow', valueColumn: 'cents', min: null })
+        const apply = conditionalAdd({ table: 'narrow', valueColumn: 'cents', min })
         const call = { gid, branchId: '01', op: 'action' } as const
         try {
           return await apply(connection, [{ call, entry: { id, delta } }])
@@ -306,6 +306,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
       expect(await add('strict', '0007', 1)).toEqual([{ value: '101' }])
       expect(await add('too large', '0007', 10_000_000_000)).toMatchObject([{ code: 'OUT_OF_RANGE' }])
       expect(await add('below zero', '0007', -102)).toMatchObject([{ code: 'OUT_OF_RANGE' }])
+      expect(await add('below the minimum', '0007', -102, 0)).toMatchObject([{ code: 'INSUFFICIENT' }])
       await connection.query("SET SESSION sql_mode = ''")
       await expect(add('loose', '0007', 10_000_000_000)).rejects.toThrow(/strict sql_mode/)
       const [rows] = await connection.query<RowDataPacket[]>('SELECT cents FROM narrow')
