@@ -184,19 +184,29 @@ export function waitAgain(
   event: Answered,
   now: number,
 ): OpProgress {
-  const { answer, jitter01, bounds = RETRY_BOUNDS } = event
-  const waits = progress.waits + 1
-  const counted = countAnswer({ ...progress, state: 'waiting', waits }, answer.result === 'ongoing', now)
-  const { failures } = counted
-  if (isTooOld(counted, bounds, now)) return { ...counted, nextAt: PARKED_OP_AT }
+  const before = { ...progress, state: 'waiting', waits: progress.waits + 1 } as const
+  const counted = countAnswer(before, event.answer.result === 'ongoing', now)
+  return planNext(transaction, counted, counted.failures, event, now)
+}
+
+function planNext(
+  transaction: Transaction,
+  counted: OpProgress,
+  failures: number,
+  { answer, jitter01, bounds = RETRY_BOUNDS, call }: Answered,
+  now: number,
+): OpProgress {
+  const { waits, failingSince } = counted
+  if (isTooOld(failures, failingSince, bounds, now)) return { ...counted, nextAt: PARKED_OP_AT }
   const floorMs = retryFloorMs(failures, waits, bounds)
-  const wait = backoffMs(findPolicy(transaction, event.call), waits, jitter01, answer.retryAfterMs, floorMs)
+  const wait = backoffMs(findPolicy(transaction, call), waits, jitter01, answer.retryAfterMs, floorMs)
   return { ...counted, nextAt: now + Math.max(wait, Math.ceil(bounds.turnMs ?? 0)) }
 }
 
 /**
  * Counts so an answer to a call with a retry limit, or null for none. A call that the node may not make spends no limit: nothing
- * was sent, and another node may have what it lacks, such as the function of a branch while a deployment rolls.
+ * was sent, and another node may have what it lacks, such as the function of a branch while a deployment rolls. Its waits grow, and it
+ * is parked in the end, as after failures.
  */
 export function waitAgainWithin(
   limit: number | null,
@@ -205,10 +215,16 @@ export function waitAgainWithin(
   event: Answered,
   now: number,
 ): OpProgress {
-  const { answer } = event
-  const isFree = limit !== null && answer.error === NOT_ALLOWED
-  const counted = isFree ? { ...event, answer: { ...answer, result: 'ongoing' as const } } : event
-  return waitAgain(transaction, progress, counted, now)
+  if (limit === null || event.answer.error !== NOT_ALLOWED)
+    return waitAgain(transaction, progress, event, now)
+  const waits = progress.waits + 1
+  const counted = {
+    ...progress,
+    state: 'waiting',
+    waits,
+    failingSince: progress.failingSince ?? now,
+  } as const
+  return planNext(transaction, counted, waits, event, now)
 }
 
 /** An answer `ongoing` shows that the branch works, so the age after which its call is parked starts again. */
@@ -226,7 +242,8 @@ function countAnswer(progress: OpProgress, isOngoing: boolean, now: number): OpP
 }
 
 function isTooOld(
-  { failures, failingSince = Number.POSITIVE_INFINITY }: OpProgress,
+  failures: number,
+  failingSince = Number.POSITIVE_INFINITY,
   { parkAfterMs }: RetryBounds,
   now: number,
 ): boolean {
@@ -274,11 +291,12 @@ export function attentionReason(
 /** Returns why a person should look at a parked call, which is not made again until an operator retries it. */
 export function parkedReason(
   transaction: Transaction,
-  { nextAt, failures }: OpProgress,
+  { nextAt, failures, error }: OpProgress,
   call: CallKey,
 ): string | undefined {
   if (nextAt !== PARKED_OP_AT) return undefined
-  return `${describeCall(transaction, call)} is parked until it is retried: it failed ${failures} times`
+  const why = error === NOT_ALLOWED ? 'its target is not allowed' : `it failed ${failures} times`
+  return `${describeCall(transaction, call)} is parked until it is retried: ${why}`
 }
 
 /** Says for a person that a call cannot be built or may not be made, so that it waits until an operator acts. */

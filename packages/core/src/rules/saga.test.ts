@@ -17,7 +17,7 @@ import { table } from '../../test/table.ts'
 import { transition } from '../../test/transition.ts'
 import type { SagaOp, SagaTransaction, Transaction } from '../transaction.ts'
 import type { TransactionEvent } from './events.ts'
-import { ATTENTION_FAILURES } from './op-progress.ts'
+import { ATTENTION_FAILURES, PARKED_OP_AT } from './op-progress.ts'
 
 const DEADLINE_MS = 10_000
 const DELAY_MS = 1_000
@@ -524,6 +524,28 @@ describe('asking again', () => {
     expect(denied.branches[0]?.action).toMatchObject({ attempts: 6, failures: 1, error: 'denied-target' })
     expect(answerNext(denied, 'unknown', NOW + 3_600_000).status).toBe('aborting')
     expect(deny(serial(1), 1, 5).branches[0]?.action.failures).toBe(5)
+  })
+
+  it('A call that this node may not make is asked less and less often in spite of its limit, and parked in the end', () => {
+    const bounds = { floorMs: 1_000, parkAfterMs: 3_600_000 }
+    const deny = (saga: SagaTransaction, attempt: number, now: number) =>
+      after(
+        saga,
+        [
+          sent([0, 'action']),
+          { ...answered(0, 'action', 'unknown', { attempt, error: 'denied-target' }), bounds },
+        ],
+        now,
+      )
+    let saga = buildSaga([{ retry: { initialMs: 10, factor: 1, capMs: 10, limit: 2 } }])
+    for (let attempt = 1; attempt <= 60; attempt++) saga = deny(saga, attempt, NOW)
+    expect(saga.branches[0]?.action).toMatchObject({ failures: 0, nextAt: NOW + 60_000 })
+    const parked = deny(saga, 61, NOW + 3_600_000)
+    expect(parked).toMatchObject({
+      status: 'submitted',
+      attention: expect.stringMatching(/parked.*not allowed/),
+    })
+    expect(parked.branches[0]?.action.nextAt).toBe(PARKED_OP_AT)
   })
 
   it('A claim keeps the counters, so that the limit survives a crash', () => {
