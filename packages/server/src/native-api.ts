@@ -160,7 +160,7 @@ function registerRoutes(app: FastifyInstance, deps: NativeApiDeps): void {
   app.register(buildGetTransactionRoute(engine, handlerTimeoutMs))
   app.register(buildListTransactionsRoute(engine, handlerTimeoutMs))
   app.register(buildRegisterBranchRoute(engine, handlerTimeoutMs))
-  app.register(buildSubmitPreparedRoute(engine, waitMsMax))
+  app.register(buildSubmitPreparedRoute(engine, gate, waitMsMax))
   app.register(buildSignalRoute(engine, handlerTimeoutMs))
   app.register(buildAbortRoute(engine, gate, waitMsMax))
   app.register(buildRetryRoute(engine, handlerTimeoutMs))

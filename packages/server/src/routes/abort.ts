@@ -5,6 +5,7 @@ import { type CommandBody, readCommandBody, takeCommandBody } from '../http/comm
 import { readWaitSeconds } from '../http/prefer.ts'
 import { readGid } from '../http/read-gid.ts'
 import { sendView } from '../http/send-view.ts'
+import { toViewForCaller } from '../http/view-for-caller.ts'
 import { toWaitOptions } from '../http/wait-options.ts'
 import { abortedExample, abortingExample, abortRequestExample } from '../openapi/examples.ts'
 import type { Operation } from '../openapi/operation.ts'
@@ -20,7 +21,7 @@ export const abortOperation: Operation = {
   access: ['submit', 'operate', 'admin'],
   summary: 'Abort a transaction',
   description:
-    'The decision is durable when this is answered; the compensations of a saga or the cancels of a TCC follow. A TCC and a message can be aborted while they are prepared. The abort of an operator, which has a commandId or whose key has the scope operate, is written to the trail.',
+    'The decision is durable when this is answered; the compensations of a saga or the cancels of a TCC follow. A TCC and a message can be aborted while they are prepared. The abort of an operator, which has a commandId or whose key has the scope operate, is written to the trail. A key without the scope read is shown how far the branches are, and no answer of theirs.',
   parameters: [gidParameter],
   takesPrefer: true,
   body: { schema: 'AbortRequest', required: false, examples: { reason: abortRequestExample } },
@@ -56,7 +57,7 @@ export function buildAbortRoute(engine: EngineApi, gate: Gate, waitMsMax?: numbe
         ...toWaitOptions(waitSeconds, reply),
         caller: readCaller(request.raw),
       })
-      return sendView(reply, view, waitSeconds)
+      return sendView(reply, toViewForCaller(gate, request.raw, view), waitSeconds)
     })
   }
 }

@@ -1,10 +1,11 @@
-import { readCaller } from '@counterstep/access'
+import { type Gate, readCaller } from '@counterstep/access'
 import type { EngineApi } from '@counterstep/engine'
 import type { FastifyInstance } from 'fastify'
 import { takeNoBody } from '../http/no-body.ts'
 import { readWaitSeconds } from '../http/prefer.ts'
 import { readGid } from '../http/read-gid.ts'
 import { sendView } from '../http/send-view.ts'
+import { toViewForCaller } from '../http/view-for-caller.ts'
 import { toWaitOptions } from '../http/wait-options.ts'
 import { confirmedTccExample, submittedTccExample } from '../openapi/examples.ts'
 import type { Operation } from '../openapi/operation.ts'
@@ -20,7 +21,7 @@ export const submitPreparedOperation: Operation = {
   access: ['submit'],
   summary: 'Submit what is prepared',
   description:
-    'The branches of a TCC are confirmed, and those of a message are called. The decision is durable when this is answered. Submitting again changes nothing. It takes no body.',
+    'The branches of a TCC are confirmed, and those of a message are called. The decision is durable when this is answered. Submitting again changes nothing. It takes no body. A key without the scope read is shown how far the branches are, and no answer of theirs.',
   parameters: [gidParameter],
   takesPrefer: true,
   answers: {
@@ -46,14 +47,15 @@ export const submitPreparedOperation: Operation = {
   ],
 }
 
-export function buildSubmitPreparedRoute(engine: EngineApi, waitMsMax?: number) {
+export function buildSubmitPreparedRoute(engine: EngineApi, gate: Gate, waitMsMax?: number) {
   return async function addSubmitPreparedRoute(app: FastifyInstance): Promise<void> {
     takeNoBody(app)
     const config = { access: submitPreparedOperation.access }
     app.post('/v1/transactions/:gid/submit', { config }, async function submitPrepared(request, reply) {
       const waitSeconds = readWaitSeconds(request.headers.prefer, waitMsMax)
       const options = { ...toWaitOptions(waitSeconds, reply), caller: readCaller(request.raw) }
-      return sendView(reply, await engine.submitPrepared(readGid(request), options), waitSeconds)
+      const view = await engine.submitPrepared(readGid(request), options)
+      return sendView(reply, toViewForCaller(gate, request.raw, view), waitSeconds)
     })
   }
 }
