@@ -6,15 +6,15 @@ const REMEMBERED_MAX = 8_192
 /**
  * Tells which payloads may be sent. The submit refuses all other payloads, but an older version may have stored such a
  * payload. Each payload is read only once, because a long form takes milliseconds to read, a branch that fails is
- * called many times, and the payload of a branch never changes.
+ * called many times, and the payload of one op never changes.
  */
 export class CheckedPayloads {
   readonly #good = new Set<string>()
 
   maySend(call: BranchCall): boolean {
-    const { method, contentType, gid, branchId, acceptedAt } = call
+    const { method, contentType, gid, branchId, op, acceptedAt } = call
     if (method === 'GET' || contentType === 'application/json') return true
-    const key = `${gid} ${branchId} ${acceptedAt}`
+    const key = `${gid} ${branchId} ${op} ${acceptedAt}`
     if (this.#good.has(key)) return true
     if (findPayloadFault(contentType, call.body) !== undefined) return false
     if (this.#good.size >= REMEMBERED_MAX) this.#good.clear()

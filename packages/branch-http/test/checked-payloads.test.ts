@@ -43,10 +43,16 @@ it('S40: A form is read once, however often its branch is called', () => {
   expect(reads()).toBe(1)
 })
 
-it('S39: A form that was stored is refused at each call, and the good one of another branch or transaction does not stand for it', () => {
+it('S39: A form that was stored is refused at each call, and the good one of another branch, op or transaction does not stand for it', () => {
   const payloads = new CheckedPayloads()
   expect(payloads.maySend(formCall('cents=1').call)).toBe(true)
-  for (const changed of [{ branchId: '02' as BranchId }, { gid: 'g-2' as Gid }, { acceptedAt: 2 }]) {
+  const others = [
+    { branchId: '02' as BranchId },
+    { op: 'compensate' as const },
+    { gid: 'g-2' as Gid },
+    { acceptedAt: 2 },
+  ]
+  for (const changed of others) {
     const { call } = formCall('gid=victim', changed)
     expect([payloads.maySend(call), payloads.maySend(call)]).toEqual([false, false])
   }

@@ -77,6 +77,17 @@ describe('a branch that DTM calls by JSON-RPC', () => {
     expect(branches.calls[0]?.target).toContain('method=debit.a')
   })
 
+  it('An envelope is called JSON, also where its gid and the headers of its branch would make a form of it', async () => {
+    await using dtm = await openDtmFixture()
+    const branches = dtm.play({ '/rpc': [RPC_DONE] })
+    const gid = 'a1&gid=victim&trans_type=saga&branch_id=01&op=compensate&'
+    const headers = { branch_headers: { 'Content-Type': 'application/x-www-form-urlencoded' } }
+    const saga = buildSaga(gid, { action: `${branches.url}/rpc?method=debit` }, { ...RPC, ...headers })
+    expect(await dtm.node.post('submit', { ...saga, wait_result: true })).toEqual(OK)
+    const types = branches.calls[0]?.headers.filter(([name]) => name.toLowerCase() === 'content-type')
+    expect(types).toEqual([[expect.any(String), 'application/json']])
+  })
+
   it('The code -32901 within a 200 is a failure, and what was done before is compensated by JSON-RPC', async () => {
     await using dtm = await openDtmFixture()
     const branches = dtm.play({ '/first': [RPC_DONE], '/second': [answerError(-32_901)] })

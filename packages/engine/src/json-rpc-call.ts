@@ -11,5 +11,6 @@ export function toJsonRpcCall(call: BranchCall): BranchCall | undefined {
   const own = body.trim().slice(1, -1).trim()
   const params = own === '' ? `{${identity}` : `{${own},${identity}`
   const envelope = `{"jsonrpc":"2.0","id":${id},"method":${method},"params":${params}}`
-  return { ...call, method: 'POST', body: envelope }
+  // A gid may have the signs of a form. Named a form, the envelope would read as parameters that the submitter has chosen.
+  return { ...call, method: 'POST', body: envelope, contentType: 'application/json' }
 }
