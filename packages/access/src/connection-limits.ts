@@ -1,3 +1,9 @@
+/**
+ * This many connections may wait to be accepted, as many as Linux allows by default. Beyond that the system drops one, whose caller
+ * tries again after a second. Node's own bound is 511, which one caller fills that connects anew after each answer.
+ */
+export const UNACCEPTED_MAX = 4_096
+
 /** Bounds the connections of an HTTP API. Fastify leaves most of these unbounded by default. */
 export interface ConnectionLimits extends ConnectionBoundLimits {
   /** A caller must send one whole request within this time. A wait of 60 s comes after that. */

@@ -12,6 +12,7 @@ export {
   type ConnectionLimits,
   DEFAULT_CONNECTION_LIMITS,
   toConnectionOptions,
+  UNACCEPTED_MAX,
 } from './connection-limits.ts'
 export { ACTIVE_KEYS_PER_NAME_MAX, type CreatedKey, createKey, type NewKey } from './create-key.ts'
 export { readBearerKey, readBearerOrBasicKey } from './credentials.ts'

@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
+import { UNACCEPTED_MAX } from '@counterstep/access'
 import type { buildApp } from '@counterstep/server'
 
 type App = ReturnType<typeof buildApp>
@@ -13,11 +14,11 @@ type App = ReturnType<typeof buildApp>
  */
 export async function listen(app: App, host: string, port: number): Promise<readonly Server[]> {
   if (host !== 'localhost') {
-    await app.listen({ host, port })
+    await app.listen({ host, port, backlog: UNACCEPTED_MAX })
     return [app.server]
   }
   const [first, ...others] = await lookup(host, { all: true })
-  await app.listen({ host: first?.address ?? '127.0.0.1', port })
+  await app.listen({ host: first?.address ?? '127.0.0.1', port, backlog: UNACCEPTED_MAX })
   const own = app.server.address() as AddressInfo
   const further = await Promise.all(others.map(({ address }) => listenAlso(app, address, own.port)))
   return [app.server, ...further.filter((server) => server !== undefined)]
@@ -28,7 +29,7 @@ async function listenAlso(app: App, host: string, port: number): Promise<Server 
   const server = createServer({ allowHalfOpen: true, noDelay: true })
   server.on('connection', (socket) => app.server.emit('connection', socket))
   try {
-    server.listen({ host, port })
+    server.listen({ host, port, backlog: UNACCEPTED_MAX })
     await once(server, 'listening')
     app.server.once('close', () => server.close())
     return server

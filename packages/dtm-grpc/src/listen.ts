@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { UNACCEPTED_MAX } from '@counterstep/access'
 
 /** Listens on an address, or on each address of `localhost`. Rejects if the first one cannot be had. */
 export async function listen(
@@ -18,7 +19,7 @@ export async function listen(
 
 async function listenOn(host: string, port: number, onConnection: (socket: Socket) => void): Promise<Server> {
   const server = createServer({ noDelay: true }, onConnection)
-  server.listen({ host, port })
+  server.listen({ host, port, backlog: UNACCEPTED_MAX })
   await once(server, 'listening')
   return server
 }
