@@ -39,6 +39,12 @@ const PROMISING: ReadonlySet<string | symbol> = new Set(['query', 'execute'])
 const LENDING: ReadonlySet<string | symbol> = new Set(['prepare', 'transaction', 'createTagStore'])
 
 /**
+ * Methods that give a connection back to its pool. They do nothing on the lent one, because the next borrower would write into the
+ * open transaction. Kysely calls `release` after each query.
+ */
+const RELEASING: ReadonlySet<string | symbol> = new Set(['release', Symbol.dispose, Symbol.asyncDispose])
+
+/**
  * Lends a connection for the time of one transaction. When one part of an effect that works in parallel fails, the
  * effect rejects, but its other parts go on. Without the lease, a statement that they send after the ROLLBACK would be
  * committed at once and without a barrier row, or become part of the next borrower's transaction. The raw connection
@@ -76,13 +82,19 @@ export function lease<Connection extends object>(connection: Connection): Lease<
     return method.apply(owner, [...values.slice(0, -1), hand])
   }
 
-  const guard = (owner: object, key: string | symbol, method: Call) =>
+  const guard = (owner: object, key: string | symbol, method: Call) => {
+    if (isConnection(owner)) {
+      if (RELEASING.has(key)) return keepConnection
+      // On a connection of a pool of mysql2 it is another name for `release`.
+      if (key === 'end') return refuseEnd
+    }
     // The driver's methods run on the connection itself, so the statements that they send inside are not guarded.
-    function guardedMethod(...values: unknown[]): unknown {
+    return function guardedMethod(...values: unknown[]): unknown {
       const run = () =>
         LENDING.has(key) ? lend(owner, method, values) : lendIfConnection(method.apply(owner, values))
       return call(key, run, values)
     }
+  }
 
   const createHandle = <Raw extends object>(raw: Raw): Raw => {
     const known = handles.get(raw)
@@ -116,6 +128,14 @@ export function lease<Connection extends object>(connection: Connection): Lease<
       isOver = true
     },
   }
+}
+
+function keepConnection(): void {
+  // The barrier gives the connection back when the transaction is over.
+}
+
+function refuseEnd(): never {
+  throw new TypeError('the connection belongs to the barrier, so an effect cannot end it')
 }
 
 function isObject(value: unknown): value is object {

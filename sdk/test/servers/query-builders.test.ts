@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm'
 import { drizzle as drizzleMysql } from 'drizzle-orm/mysql2'
 import { drizzle as drizzlePostgres } from 'drizzle-orm/node-postgres'
 import knex, { type Knex } from 'knex'
+import { Kysely, sql as kyselySql, MysqlDialect, PostgresDialect } from 'kysely'
 import type { Pool as MysqlPool, RowDataPacket } from 'mysql2/promise'
 import type { Pool as PostgresPool } from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -86,6 +87,29 @@ for (const server of ['mariadb', 'mysql'] as const) {
       expect(await state(call)).toEqual([1, ['action']])
     })
 
+    it("Kysely, which releases its connection after each query, gives the barrier's back to no pool", async () => {
+      let released = 0
+      pool.on('release', () => released++)
+      const call = newCall()
+      const outcome = await mysqlBarrier(pool).run(call, async (tx) => {
+        const end = () => undefined
+        const lent = {
+          getConnection: (give: (error: null, own: object) => void) => give(null, tx.connection),
+          end,
+        }
+        const builder = new Kysely({ dialect: new MysqlDialect({ pool: lent as never }) })
+        const before = released
+        for (const op of ['a', 'b']) {
+          await kyselySql`INSERT INTO effect (gid, op) VALUES (${call.gid}, ${op})`.execute(builder)
+        }
+        tx.release()
+        expect(() => tx.end()).toThrow('belongs to the barrier')
+        return released - before
+      })
+      expect(outcome).toMatchObject({ decision: 'run', answer: '0' })
+      expect(await state(call)).toEqual([1, ['a', 'b']])
+    })
+
     it('A deadlock that Drizzle has wrapped is still one, and everything runs again', async () => {
       const call = newCall()
       let runs = 0
@@ -165,6 +189,24 @@ describeOn('postgres', 'query builders with the PostgreSQL barrier', (url) => {
     expect(await state(call)).toEqual([0, []])
     expect((await served(() => undefined)).decision).toBe('run')
     expect(await state(call)).toEqual([1, ['action']])
+  })
+
+  it("Kysely, which releases its client after each query, gives the barrier's back to no pool", async () => {
+    let released = 0
+    pool.on('release', () => released++)
+    const call = newCall()
+    const outcome = await postgresBarrier(pool).run(call, async (tx) => {
+      const lent = { connect: async () => tx, end: async () => undefined }
+      const builder = new Kysely({ dialect: new PostgresDialect({ pool: lent as never }) })
+      for (const op of ['a', 'b']) {
+        await kyselySql`INSERT INTO effect (gid, op) VALUES (${call.gid}, ${op})`.execute(builder)
+      }
+      tx.release()
+      return released
+    })
+    expect(outcome).toMatchObject({ decision: 'run', answer: '0' })
+    expect(released).toBe(1)
+    expect(await state(call)).toEqual([1, ['a', 'b']])
   })
 
   it("A Drizzle transaction on the service's own client holds row and effect", async () => {
