@@ -1,11 +1,11 @@
-import { findOwner } from './targets/find-owner.ts'
+import { findSite } from './find-site.ts'
 
 /**
  * A handshake whose reads have taken longer than this to compute is costly. One with a chain that is trusted takes a few milliseconds. OpenSSL
  * checks each signature of a chain that nothing trusts, and 32 KiB of certificates on slow curves are 90 signatures of 15 ms each.
  */
 const COSTLY_MS = 50
-/** The origin and the network of a costly handshake rest for so many times as long. */
+/** The origin and the address of a costly handshake rest for so many times as long. */
 const REST_TIMES = 100
 /**
  * All origins that are not listed rest together for so many times as long, because one caller may name any number of them. Those of
@@ -15,7 +15,10 @@ const SHARED_REST_TIMES = 4
 const REST_MS_MAX = 300_000
 /** A site that was costly is not trusted again for so long, because a caller may own many and make them all costly by turns. */
 const DISTRUST_MS = 3_600_000
-/** So many origins and networks that rest are remembered, and as many sites that were trusted. The oldest is forgotten first. */
+/**
+ * So many origins, addresses and sites are remembered that have been costly, and as many sites that were trusted. The oldest is
+ * forgotten first.
+ */
 const KEYS_MAX = 16_384
 const SHARED_KEY = 'unlisted'
 
@@ -45,6 +48,9 @@ export class HandshakeRests {
 
   begin(key: string, restMs: number, by: Handshake): void {
     const until = performance.now() + restMs
+    const known = this.#byKey.get(key)
+    // It would end with this handshake, which may end well.
+    if (known !== undefined && known.by !== by && known.until >= until) return
     this.#byKey.delete(key)
     this.#byKey.set(key, { until, by })
     forgetOldest(this.#byKey)
@@ -85,13 +91,12 @@ export class OriginHandshakes {
     this.#isListed = isListed
   }
 
-  /** Returns undefined while the origin or its network rests. A network that listed services share is not held against them. */
+  /** Returns undefined while the origin or its address rests. An address that listed services share is not held against them. */
   begin(address: string): Handshake | undefined {
     const origin = `origin ${this.#originKey}`
-    const { network, site } = findOwner(address)
     const handshake = this.#isListed
       ? new Handshake(this.#rests, [origin])
-      : new Handshake(this.#rests, [origin, `network ${network}`], `site ${site}`)
+      : new Handshake(this.#rests, [origin, `address ${address}`], `site ${findSite(address)}`)
     return handshake.mayGoOn ? handshake : undefined
   }
 }
@@ -130,7 +135,8 @@ export class Handshake {
     for (const key of this.#own) this.#rests.begin(key, restMs(REST_TIMES), this)
     if (this.#site === undefined) return
     this.#rests.begin(SHARED_KEY, restMs(SHARED_REST_TIMES), this)
-    this.#rests.begin(this.#site, DISTRUST_MS, this)
+    // Another handshake of the site, which ends well, ends no hour that it has not begun.
+    if (!this.#rests.isResting([this.#site])) this.#rests.begin(this.#site, DISTRUST_MS, this)
   }
 
   /** The service is trusted, and its handshake was slow by chance, as in a garbage collection. */

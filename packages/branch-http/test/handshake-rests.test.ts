@@ -102,22 +102,49 @@ it('A site that was costly is not trusted again for an hour, though its handshak
 })
 
 it.each([
-  ['A network', 'network', '2001:db8::1', '2001:db8:0:0:9::2', '2001:db8:1::1'],
-  ['An IPv4 address behind NAT64', 'network', '64:ff9b::cb00:7101', '203.0.113.1', '64:ff9b::cb00:7102'],
-  ['A site', 'site', '2001:db8::1', '2001:db8:0:1::1', '2001:db8:1::1'],
-])('%s of IPv6 counts once, whatever its names and addresses', (_what, part, address, same, other) => {
+  ['a /48 of IPv6', ['2001:db8::1', '2001:db8:0:1::1'], '2001:db8:1::1'],
+  [
+    'a /48 in which addresses look like those of IPv4',
+    ['2001:db8::5efe:cb00:7101', '2001:db8:0:1:0:5efe:cb00:7102'],
+    ADDRESS,
+  ],
+  ['an address of IPv4', [ADDRESS], '203.0.113.9'],
+  ['an address of IPv4 behind NAT64', ['64:ff9b::cb00:7101'], '64:ff9b::cb00:7102'],
+  ['a mapped address of IPv4', ['::ffff:203.0.113.1'], '::ffff:203.0.113.2'],
+])(
+  'The site of %s loses its trust at once, whatever its names, and no other one does',
+  (_what, addresses, other) => {
+    const rests = new HandshakeRests()
+    const open = (name: string) => rests.openOrigin(`https://${name}.test`, false)
+    for (const address of [...addresses, other]) open(`at ${address}`).begin(address)?.succeed()
+    open('costly')
+      .begin(addresses[0] ?? '')
+      ?.addMs(COSTLY_MS)
+    expect(addresses.map((address) => open(`at ${address}`).begin(address))).toEqual(
+      addresses.map(() => undefined),
+    )
+    expect(open(`at ${other}`).begin(other)).toBeDefined()
+  },
+)
+
+it('A handshake that is slow by chance and ends well does not end the longer rest that another one has begun before', () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   onTestFinished(() => void vi.useRealTimers())
   const rests = new HandshakeRests()
-  const open = (name: string) => rests.openOrigin(`https://${name}.test`, false)
-  for (const [name, at] of Object.entries({ first: address, second: same, third: other })) {
-    open(name).begin(at)?.succeed()
-  }
-  open('first').begin(address)?.addMs(COSTLY_MS)
-  expect([open('second').begin(same), open('third').begin(other)?.mayGoOn]).toEqual([undefined, true])
-  // A network rests for itself, and a site has only lost its trust.
-  vi.advanceTimersByTime(COSTLY_MS * 5)
-  expect(open('second').begin(same) !== undefined).toBe(part === 'site')
+  const origin = rests.openOrigin('https://a.test', false)
+  const [first, chance] = [origin.begin(ADDRESS), origin.begin('203.0.113.2')]
+  first?.succeed()
+  const costly = origin.begin(ADDRESS)
+  costly?.addMs(COSTLY_MS * 2)
+  chance?.addMs(COSTLY_MS)
+  chance?.succeed()
+  expect(origin.begin('203.0.113.2')).toBeUndefined()
+  vi.advanceTimersByTime(3_000_000)
+  const later = origin.begin(ADDRESS)
+  later?.addMs(COSTLY_MS)
+  later?.succeed()
+  rests.openOrigin('https://evil.test', false).begin('203.0.113.3')?.addMs(COSTLY_MS)
+  expect(origin.begin(ADDRESS)).toBeUndefined()
 })
 
 it('Thousands of made-up names of one network do not push out the trust of others', () => {
