@@ -1,8 +1,8 @@
 /**
- * This many connections may wait to be accepted, as many as Linux allows by default. Beyond that the system drops one, whose caller
- * tries again after a second. Node's own bound is 511, which one caller fills that connects anew after each answer.
+ * This many connections may wait to be accepted, where the system allows it, and one caller holds as many in all. The system drops
+ * those beyond it, whose callers try again after a second; but all that wait are accepted in their order, so more would wait longer.
  */
-export const UNACCEPTED_MAX = 4_096
+export const UNACCEPTED_MAX = 1_024
 
 /** Bounds the connections of an HTTP API. Fastify leaves most of these unbounded by default. */
 export interface ConnectionLimits extends ConnectionBoundLimits {

@@ -4,7 +4,10 @@ import type { FastifyReply } from 'fastify'
 export function watchCaller({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController()
   // The connection may have closed before somebody asks, and then it tells nothing more.
-  if (raw.closed && !raw.writableFinished) gone.abort()
+  if (raw.closed && !raw.writableFinished) {
+    gone.abort()
+    return gone.signal
+  }
   // An answered request closes too, and then there is nothing to end. The error of an abort costs as much as a small read.
   raw.once('close', () => {
     if (!raw.writableFinished) gone.abort()

@@ -6,7 +6,7 @@ const REMEMBERED_MAX = 8_192
 /**
  * Tells which payloads may be sent. The submit refuses all other payloads, but an older version may have stored such a
  * payload. Each payload is read only once, because a long form takes milliseconds to read, a branch that fails is
- * called many times, and the payload of one op never changes.
+ * called many times, and only an operator changes the payload of an op, whose edit is checked when it is given.
  */
 export class CheckedPayloads {
   readonly #good = new Set<string>()

@@ -159,7 +159,7 @@ function registerRoutes(app: FastifyInstance, deps: NativeApiDeps): void {
   app.register(buildSubmitRoute(engine, gate, waitMsMax))
   app.register(buildGetTransactionRoute(engine, handlerTimeoutMs))
   app.register(buildListTransactionsRoute(engine, handlerTimeoutMs))
-  app.register(buildRegisterBranchRoute(engine, handlerTimeoutMs))
+  app.register(buildRegisterBranchRoute(engine, gate, handlerTimeoutMs))
   app.register(buildSubmitPreparedRoute(engine, gate, waitMsMax))
   app.register(buildSignalRoute(engine, handlerTimeoutMs))
   app.register(buildAbortRoute(engine, gate, waitMsMax))

@@ -190,7 +190,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
         '1',
         '9223372036854775807',
         'failure OUT_OF_RANGE',
-        'broken OUT_OF_RANGE for a compensate: the value would be too large',
+        'broken OUT_OF_RANGE for a compensate: the column cannot hold the value that would be there',
         '-1',
       ])
       expect([await readCents('alice'), await readCents('rich')]).toEqual(['1', '-1'])
@@ -388,7 +388,7 @@ export function conditionalAddSuite<Tx>(name: string, open: () => Promise<Additi
         '11',
         '2147483647',
         'failure OUT_OF_RANGE',
-        'broken OUT_OF_RANGE for a compensate: the column does not hold the value that would be there',
+        'broken OUT_OF_RANGE for a compensate: the column cannot hold the value that would be there',
         'failure OUT_OF_RANGE',
         'failure OUT_OF_RANGE',
         '-2147483648',

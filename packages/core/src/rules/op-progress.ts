@@ -186,21 +186,21 @@ export function waitAgain(
 ): OpProgress {
   const before = { ...progress, state: 'waiting', waits: progress.waits + 1 } as const
   const counted = countAnswer(before, event.answer.result === 'ongoing', now)
-  return planNext(transaction, counted, counted.failures, event, now)
+  return { ...counted, nextAt: planNext(transaction, counted, event, now) }
 }
 
+/** Returns the next due time of a call by what is counted. */
 function planNext(
   transaction: Transaction,
   counted: OpProgress,
-  failures: number,
   { answer, jitter01, bounds = RETRY_BOUNDS, call }: Answered,
   now: number,
-): OpProgress {
-  const { waits, failingSince } = counted
-  if (isTooOld(failures, failingSince, bounds, now)) return { ...counted, nextAt: PARKED_OP_AT }
+): number {
+  const { failures, waits } = counted
+  if (isTooOld(counted, bounds, now)) return PARKED_OP_AT
   const floorMs = retryFloorMs(failures, waits, bounds)
   const wait = backoffMs(findPolicy(transaction, call), waits, jitter01, answer.retryAfterMs, floorMs)
-  return { ...counted, nextAt: now + Math.max(wait, Math.ceil(bounds.turnMs ?? 0)) }
+  return now + Math.max(wait, Math.ceil(bounds.turnMs ?? 0))
 }
 
 /**
@@ -224,7 +224,8 @@ export function waitAgainWithin(
     waits,
     failingSince: progress.failingSince ?? now,
   } as const
-  return planNext(transaction, counted, waits, event, now)
+  // All waits stand for failures here, so that each wait is longer. They are not kept as such.
+  return { ...counted, nextAt: planNext(transaction, { ...counted, failures: waits }, event, now) }
 }
 
 /** An answer `ongoing` shows that the branch works, so the age after which its call is parked starts again. */
@@ -242,8 +243,7 @@ function countAnswer(progress: OpProgress, isOngoing: boolean, now: number): OpP
 }
 
 function isTooOld(
-  failures: number,
-  failingSince = Number.POSITIVE_INFINITY,
+  { failures, failingSince = Number.POSITIVE_INFINITY }: OpProgress,
   { parkAfterMs }: RetryBounds,
   now: number,
 ): boolean {
@@ -295,7 +295,10 @@ export function parkedReason(
   call: CallKey,
 ): string | undefined {
   if (nextAt !== PARKED_OP_AT) return undefined
-  const why = error === NOT_ALLOWED ? 'its target is not allowed' : `it failed ${failures} times`
+  const why =
+    error === NOT_ALLOWED
+      ? 'this server may not call its target, or lacks its function'
+      : `it failed ${failures} times`
   return `${describeCall(transaction, call)} is parked until it is retried: ${why}`
 }
 

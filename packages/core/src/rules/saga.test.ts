@@ -543,7 +543,7 @@ describe('asking again', () => {
     const parked = deny(saga, 61, NOW + 3_600_000)
     expect(parked).toMatchObject({
       status: 'submitted',
-      attention: expect.stringMatching(/parked.*not allowed/),
+      attention: expect.stringMatching(/parked.*may not call/),
     })
     expect(parked.branches[0]?.action.nextAt).toBe(PARKED_OP_AT)
   })

@@ -1,16 +1,19 @@
-import type { Gate, RequestHead } from '@counterstep/access'
+import type { Gate, RequestHead, Scope } from '@counterstep/access'
 import type { BranchView, TransactionView } from '@counterstep/protocol'
 
+/** A key with one of these sees transactions, or gives commands that show them. */
+const SEEING: readonly Scope[] = ['read', 'operate', 'admin']
+
 /**
- * Returns the view for a caller that has just decided about a transaction. Without the scope `read` it shows how far the transaction
- * is, and nothing that its submitter or its services have said, since the gid alone lets any key with `submit` ask.
+ * Returns the view for a caller that has just changed a transaction. One with the scope `submit` alone is shown how far the
+ * transaction is, and the ids of its branches, since it needs no more than the gid to ask.
  */
 export function toViewForCaller(
   gate: Pick<Gate, 'allowsScope'>,
   head: RequestHead,
   view: TransactionView,
 ): TransactionView {
-  return gate.allowsScope('read', head) ? view : toProgressView(view)
+  return SEEING.some((scope) => gate.allowsScope(scope, head)) ? view : toProgressView(view)
 }
 
 function toProgressView(view: TransactionView): TransactionView {

@@ -21,7 +21,7 @@ export const abortOperation: Operation = {
   access: ['submit', 'operate', 'admin'],
   summary: 'Abort a transaction',
   description:
-    'The decision is durable when this is answered; the compensations of a saga or the cancels of a TCC follow. A TCC and a message can be aborted while they are prepared. The abort of an operator, which has a commandId or whose key has the scope operate, is written to the trail. A key without the scope read is shown how far the branches are, and no answer of theirs.',
+    'The decision is durable when this is answered; the compensations of a saga or the cancels of a TCC follow. A TCC and a message can be aborted while they are prepared. The abort of an operator, which has a commandId or whose key has the scope operate, is written to the trail. A key with the scope submit alone is shown how far the branches are, and no answer of theirs.',
   parameters: [gidParameter],
   takesPrefer: true,
   body: { schema: 'AbortRequest', required: false, examples: { reason: abortRequestExample } },

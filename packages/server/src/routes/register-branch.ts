@@ -1,9 +1,10 @@
-import { readCaller } from '@counterstep/access'
+import { type Gate, readCaller } from '@counterstep/access'
 import type { EngineApi } from '@counterstep/engine'
 import type { FastifyInstance } from 'fastify'
 import { createMediaTypeError, takeJson } from '../http/json-body.ts'
 import { JSON_TYPE } from '../http/json-type.ts'
 import { readGid } from '../http/read-gid.ts'
+import { toViewForCaller } from '../http/view-for-caller.ts'
 import { registeredExample, registrationExample } from '../openapi/examples.ts'
 import type { Operation } from '../openapi/operation.ts'
 import { gidParameter } from './gid-parameter.ts'
@@ -55,7 +56,7 @@ export const registerBranchOperation: Operation = {
   ],
 }
 
-export function buildRegisterBranchRoute(engine: EngineApi, handlerTimeoutMs: number) {
+export function buildRegisterBranchRoute(engine: EngineApi, gate: Gate, handlerTimeoutMs: number) {
   return async function addRegisterBranchRoute(app: FastifyInstance): Promise<void> {
     takeJson(app)
     const path = '/v1/transactions/:gid/branches'
@@ -66,7 +67,8 @@ export function buildRegisterBranchRoute(engine: EngineApi, handlerTimeoutMs: nu
       async function registerBranch(request, reply) {
         if (request.headers['content-type'] === undefined) throw createMediaTypeError()
         const view = await engine.registerBranch(readGid(request), request.body, readCaller(request.raw))
-        return reply.header('content-type', JSON_TYPE).send(JSON.stringify(view))
+        const shown = toViewForCaller(gate, request.raw, view)
+        return reply.header('content-type', JSON_TYPE).send(JSON.stringify(shown))
       },
     )
   }

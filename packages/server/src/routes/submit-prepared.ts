@@ -21,7 +21,7 @@ export const submitPreparedOperation: Operation = {
   access: ['submit'],
   summary: 'Submit what is prepared',
   description:
-    'The branches of a TCC are confirmed, and those of a message are called. The decision is durable when this is answered. Submitting again changes nothing. It takes no body. A key without the scope read is shown how far the branches are, and no answer of theirs.',
+    'The branches of a TCC are confirmed, and those of a message are called. The decision is durable when this is answered. Submitting again changes nothing. It takes no body. A key with the scope submit alone is shown how far the branches are, and no answer of theirs.',
   parameters: [gidParameter],
   takesPrefer: true,
   answers: {

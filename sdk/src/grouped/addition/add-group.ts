@@ -168,12 +168,12 @@ function addOne<Entry extends Addition>(
   }
   if (balance.now === undefined) throw new Error('the value of this account is no whole number of 64 bits')
   const value = balance.now + delta
-  if (!isInt64(value)) throw toRefusal(call.op, 'OUT_OF_RANGE', 'the value would be too large')
   if (min !== undefined && delta < 0n && value < min && !AGREED.has(call.op)) {
     throw toRefusal(call.op, 'INSUFFICIENT', 'the value would fall below its minimum')
   }
-  if (balances.valueColumn?.holds(String(value)) === false)
-    throw toRefusal(call.op, 'OUT_OF_RANGE', 'the column does not hold the value that would be there')
+  if (!isInt64(value) || balances.valueColumn?.holds(String(value)) === false) {
+    throw toRefusal(call.op, 'OUT_OF_RANGE', 'the column cannot hold the value that would be there')
+  }
   return { call, entry, id, delta, value }
 }
 
