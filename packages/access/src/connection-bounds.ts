@@ -250,7 +250,10 @@ export class ConnectionBounds {
       done(new OddRequestError(oddity))
     } else if (!(raw.socket instanceof Socket)) {
       done()
-    } else if (!this.#turns.begin(connection, done, raw)) {
+    } else {
+      // Node looks at nothing more that such a connection sends, so it would take bytes without an end.
+      if (raw.headers.upgrade !== undefined && !hasBody(raw)) reply.header('connection', 'close')
+      if (this.#turns.begin(connection, done, raw)) return
       reply.hijack()
       this.#end(connection, 'pipelined-requests')
     }

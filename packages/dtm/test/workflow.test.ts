@@ -54,6 +54,25 @@ describe('a workflow of DTM', () => {
     expect(await dtm.node.engine.get('w' as never)).toBeUndefined()
   })
 
+  it.each([
+    ['a form that has a name of our own', 'application/x-www-form-urlencoded', 'op=fast'],
+    ['of another charset', 'application/json; charset=utf-16', '{}'],
+  ])(
+    'One whose data is %s could not be called back, and is refused and not stored',
+    async (_what, type, text) => {
+      await using dtm = await openDtmFixture()
+      const branches = dtm.play({})
+      const custom_data = JSON.stringify({ name: 'n', data: Buffer.from(text).toString('base64') })
+      const headers = { branch_headers: { 'content-type': type } }
+      const answer = await dtm.node.post(
+        'prepareWorkflow',
+        workflow('w', branches, { custom_data, ...headers }),
+      )
+      expect(answer).toMatchObject({ status: 500, body: expect.stringContaining('custom_data: the data ') })
+      expect(await dtm.node.engine.get('w' as never)).toBeUndefined()
+    },
+  )
+
   it('Its client is called back by the name of the workflow until it says how it has ended', async () => {
     await using dtm = await openDtmFixture()
     const branches = dtm.play({ '/resume': [{ status: 409, body: 'FAILURE' }, { status: 200 }] })

@@ -61,6 +61,8 @@ describe('S39: the URL of a branch', () => {
 
   it.each([
     ['/debit?%u0067id=x', 'must not have a % that begins no escape'],
+    ['/debit?%25u0067id=x', 'must not have a % that begins no escape'],
+    ['/debit?%2525u0067id=x', 'must not have a % that begins no escape'],
     ['/debit?g%id=x', 'must not have a % that begins no escape'],
     ['/debit%', 'must not have a % that begins no escape'],
     ['/debit%0d%0acounterstep-gid:%20x', 'must not have an encoded control character'],

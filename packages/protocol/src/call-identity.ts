@@ -41,6 +41,9 @@ const NOT_ASCII = 0x80
 /** A function gets at most this many arguments at once. */
 const ARGUMENTS_MAX = 8_192
 const BROKEN_ESCAPE = /%(?![0-9a-f]{2})/i
+const BROKEN_ESCAPE_FAULT = 'must not have a % that begins no escape'
+/** An escape that System.Web of .NET Framework decodes. */
+const UNICODE_ESCAPE = /%u[0-9a-f]{4}/i
 const ESCAPED_CONTROL = /%(?:[01][0-9a-f]|7f)/i
 // biome-ignore lint/suspicious/noControlCharactersInRegex: The pattern has to find control characters.
 const CONTROL = /[\0-\x1f\x7f]/
@@ -136,9 +139,11 @@ function findTextFault(written: string, what: 'url' | 'form'): string | undefine
   // for it.
   if (!ASCII.test(toText(decodeBytes(readNames(bytes)))))
     return 'must not have a parameter whose name is not ASCII'
-  if (BROKEN_ESCAPE.test(written)) return 'must not have a % that begins no escape'
+  if (BROKEN_ESCAPE.test(written)) return BROKEN_ESCAPE_FAULT
   for (let decodings = 0; decodings <= DECODINGS_MAX; decodings++) {
-    const fault = findNameFault(toText(readNames(bytes)))
+    const names = toText(readNames(bytes))
+    if (UNICODE_ESCAPE.test(names)) return BROKEN_ESCAPE_FAULT
+    const fault = findNameFault(names)
     if (fault !== undefined) return fault
     // A proxy that decodes a path would write a line break into the request that it makes. A form has lines of text.
     if (what === 'url' && ESCAPED_CONTROL.test(toText(bytes)))

@@ -56,6 +56,13 @@ describe('a connection', () => {
     expect(readProblem(answer)).toMatchObject({ code: 'SAGA_HEADER_INVALID', status: 431 })
   })
 
+  it('A connection that asks for an upgrade is answered, and ends with the answer', async () => {
+    const { port } = await listen()
+    const upgrade = 'Host: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n'
+    const answer = await exchange(port, `GET /health/live HTTP/1.1\r\n${upgrade}\r\n`)
+    expect(answer).toMatch(/^HTTP\/1\.1 200 .*connection: close/is)
+  })
+
   it('A connection that sends too slowly is answered with 408', async () => {
     const { port } = await listen({ limits: { requestTimeoutMs: 100, connectionsCheckMs: 20 } })
     const head = `POST /v1/transactions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n`

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { RecordedDefinition } from '@counterstep/core'
-import { GRPC_CONTENT_TYPE, isGrpcUrl, PAYLOAD_BYTES_MAX } from '@counterstep/protocol'
+import { findPayloadFault, GRPC_CONTENT_TYPE, isGrpcUrl, PAYLOAD_BYTES_MAX } from '@counterstep/protocol'
 import { refuse, refuseUnprocessable } from '../wire/answer.ts'
 import type { DtmRequest } from '../wire/read-request.ts'
 import { readBranchHeaders } from './branch-headers.ts'
@@ -42,7 +42,10 @@ function buildCallback(url: string, name: string, data: Buffer, contentType: str
   if (!isGrpcUrl(url)) {
     // A callback over HTTP carries a text.
     if (!isUtf8(data)) throw refuseUnprocessable('custom_data: the data is not UTF-8')
-    return { body: data.toString('utf8'), contentType }
+    const body = data.toString('utf8')
+    const fault = findPayloadFault(contentType, body)
+    if (fault !== undefined) throw refuse(`custom_data: the data ${fault}`)
+    return { body, contentType }
   }
   // The name is sent as metadata.
   if (!ASCII.test(name))

@@ -86,11 +86,15 @@ export function postgresBarrier<Client extends PostgresPoolClient>(
  * You also have to bound how long a call may take, because `pg` waits for an answer without an end: set `query_timeout`
  * of the client, and close the client (`release(true)`) when a query has timed out.
  *
+ * A client of a pool has no listener for errors while it is lent. Put one on it, or its process ends when the server ends the
+ * session while the effect waits for something else.
+ *
  * Throws `BARRIER_TRANSACTION_LOST`, before it writes anything, if no transaction is open.
  *
  * @example
  * ```ts
  * const client = await pool.connect()
+ * client.on('error', (error) => console.error(error))
  * await client.query('BEGIN')
  * await withBarrier(postgresBarrierIn(client), branch, () => debit(client, branch))
  * await client.query('COMMIT')
