@@ -31,10 +31,13 @@ const SHARE_OF_STRANGERS = 1 / 4
  */
 const ACCEPTING_TURNS = 16
 /**
- * A turn takes this part of its time behind one that has accepted a connection. More are likely to wait for that, and the
- * system drops those that are too many, whose callers try again after seconds.
+ * A turn takes this part of its time behind one that has accepted a connection, and begins one request of one stranger at
+ * least. More connections are likely to wait for that, and each turn accepts one. The system drops those that are too many,
+ * whose callers try again after seconds.
  */
-const PART_WHILE_ACCEPTING = 1 / 4
+const PART_WHILE_ACCEPTING = 1 / 16
+const STRANGERS_PER_ACCEPTING_TURN_MIN = 1
+const PER_STRANGER_WHILE_ACCEPTING = 1
 /** A turn with this many requests beyond the shares of their connections takes about as long as reading for 1 ms. */
 const COSTLY_EXCESS = 100
 /** One holder may have this many connections that wait to be read from for the first time. They are read within 2 s. */
@@ -84,6 +87,8 @@ export class FairTurns {
   /** So many requests within the shares of connections with a good key have come in this turn after its time was over. */
   #late = 0
   #hasAccepted = false
+  /** The turn before has accepted a connection. */
+  #isAccepting = false
   #isFlooded = false
   #areStrangersPaused = false
   /** So many connections of strangers have begun a request, or asked to begin one, in this turn. */
@@ -201,8 +206,9 @@ export class FairTurns {
   #countTurn(): void {
     if (this.#isTurnCounted) return
     this.#isTurnCounted = true
-    this.#time.start(this.#hasAccepted ? PART_WHILE_ACCEPTING : 1)
+    this.#isAccepting = this.#hasAccepted
     this.#hasAccepted = false
+    this.#time.start(this.#isAccepting ? PART_WHILE_ACCEPTING : 1)
     setImmediate(this.#endTurn)
   }
 
@@ -216,7 +222,8 @@ export class FairTurns {
   #mayBegin({ waiting, sessionsSought, begunInTurn }: Connection, isStranger: boolean): boolean {
     if (waiting.length > 0 || sessionsSought > 0) return false
     if (isStranger && begunInTurn === 0) this.#strangersBegun += 1
-    const isOneOfFew = isStranger && begunInTurn === 0 && this.#strangersBegun <= STRANGERS_PER_TURN_MIN
+    const few = this.#isAccepting ? STRANGERS_PER_ACCEPTING_TURN_MIN : STRANGERS_PER_TURN_MIN
+    const isOneOfFew = isStranger && begunInTurn === 0 && this.#strangersBegun <= few
     return this.#time.take(isStranger) || isOneOfFew
   }
 
@@ -336,7 +343,9 @@ export class FairTurns {
 
   #beginSome(connection: Connection): void {
     connection.servedInTurn = this.#turn
-    for (let begun = 0; begun < this.#options.perTurnMax && connection.sessionsSought === 0; begun += 1) {
+    const isLimited = this.#isAccepting && connection.caller === undefined
+    const max = isLimited ? PER_STRANGER_WHILE_ACCEPTING : this.#options.perTurnMax
+    for (let begun = 0; begun < max && connection.sessionsSought === 0; begun += 1) {
       const request = connection.waiting.shift()
       if (request === undefined) break
       this.#countWaiting(request.isStranger, -1)

@@ -132,6 +132,20 @@ describe('S41: requests of many connections in one turn of the event loop', () =
     expect(await endTurn()).toBe('cd')
   })
 
+  it('A turn behind one that has accepted a connection begins one request of one stranger', async () => {
+    const { turns, ask, endTurn } = createTurns()
+    const address = createAddress('192.0.2.1')
+    const [first, second] = openMany(address, 2)
+    if (first === undefined || second === undefined) throw new Error('two are open')
+    turns.startNew(open(address))
+    for (const name of 'abc') ask(first, name, 2)
+    for (const name of 'xyz') ask(second, name, 2)
+    turns.startNew(open(address))
+    // One request is of the turn that was there, and one of the next, which has accepted a connection, too.
+    expect(await endTurn()).toBe('ab')
+    expect((await endTurn()).length).toBeGreaterThan(1)
+  })
+
   it('A turn is short behind one that has accepted a connection, so that others that wait for that get in', async () => {
     const { turns, ask, endTurn } = createTurns()
     const key = createKey('key')

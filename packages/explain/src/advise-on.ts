@@ -17,8 +17,10 @@ const ADVICE: Readonly<Record<string, string>> = {
   'bad-response': 'Look at the service, and at proxies between.',
   'too-large': 'Look at the service, and at proxies between.',
   tls: 'The certificate is the most frequent reason. Renew it, or give its authority to this server.',
-  'denied-target': "This server's own rules do not let the call go there. Change them, and restart.",
-  'denied-address': "This server's own rules do not let the call go there. Change them, and restart.",
+  'denied-target':
+    "This server's own rules do not let the call go there. Change them, restart, and retry what is parked.",
+  'denied-address':
+    "This server's own rules do not let the call go there. Change them, restart, and retry what is parked.",
   busy: 'A slow service holds all connections to it. Look at the service.',
   unread: 'Let the service answer plain and short.',
   resources: 'Give this server more file handles or memory.',

@@ -93,8 +93,8 @@ export function postgresBarrier<Client extends PostgresPoolClient>(
  *
  * @example
  * ```ts
+ * pool.on('connect', (client) => client.on('error', (error) => console.error(error)))
  * const client = await pool.connect()
- * client.on('error', (error) => console.error(error))
  * await client.query('BEGIN')
  * await withBarrier(postgresBarrierIn(client), branch, () => debit(client, branch))
  * await client.query('COMMIT')
