@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify'
 /** Returns a signal that aborts when the connection of a caller closes before its answer was written. */
 export function watchCaller({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController()
-  // The connection may have closed before somebody asks, and then it tells nothing more.
+  // The connection may have closed before this is called, and then it tells nothing more.
   if (raw.closed && !raw.writableFinished) {
     gone.abort()
     return gone.signal
