@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { type PostgresServer, startPostgres } from '@counterstep/test-servers'
 import { describeOwn } from '@counterstep/test-servers/vitest'
 import { Pool, type PoolClient } from 'pg'
@@ -17,10 +18,12 @@ describeOwn('postgres', 'a COMMIT of a barrier that waits for a standby', () => 
   let server: PostgresServer
   let pool: Pool
   let admin: Pool
+  const ends: Promise<unknown>[] = []
   beforeAll(async () => {
     server = await startPostgres()
     pool = new Pool({ connectionString: server.url, max: 4 })
     admin = new Pool({ connectionString: server.url, max: 1 })
+    for (const each of [pool, admin]) each.on('connect', (client) => ends.push(once(client, 'end')))
     await migrateBarrier(pool)
     await pool.query('CREATE TABLE entry (gid text NOT NULL)')
     await pool.query(
@@ -32,6 +35,8 @@ describeOwn('postgres', 'a COMMIT of a barrier that waits for a standby', () => 
   }, 120_000)
   afterAll(async () => {
     await Promise.all([pool.end(), admin.end()])
+    // A session that has not ended yet would be told that the server stops, and nothing hears that any more.
+    await Promise.all(ends)
     await server.stop()
   })
 
@@ -41,6 +46,21 @@ describeOwn('postgres', 'a COMMIT of a barrier that waits for a standby', () => 
     await admin.query('SELECT pg_reload_conf()')
     const readName = async () => (await admin.query('SHOW synchronous_standby_names')).rows[0]
     await expect.poll(readName).toEqual({ synchronous_standby_names: name })
+    // The process that lets a COMMIT wait reads the setting for itself, and later.
+    if (name !== '') while (!(await doesCommitWait()));
+  }
+
+  /** Commits something else, and takes back its wait. */
+  async function doesCommitWait(): Promise<boolean> {
+    let hasEnded = false
+    const probing = pool.query("INSERT INTO entry VALUES ('probe')").finally(() => {
+      hasEnded = true
+    })
+    let isWaiting = false
+    while (!hasEnded && !isWaiting)
+      isWaiting = (await admin.query(`SELECT pg_cancel_backend(pid) ${WAITING}`)).rowCount === 1
+    await probing
+    return isWaiting
   }
 
   async function cancelWait(): Promise<void> {
