@@ -1,8 +1,8 @@
-import type { Gate, RequestHead, Scope } from '@counterstep/access'
+import { type Gate, isGranted, type RequestHead, type ScopedAccess } from '@counterstep/access'
 import type { BranchView, TransactionView } from '@counterstep/protocol'
 
 /** A key with one of these sees transactions, or gives commands that show them. */
-const SEEING: readonly Scope[] = ['read', 'operate', 'admin']
+const SEEING: ScopedAccess = ['read', 'operate', 'admin']
 
 /**
  * Returns the view for a caller that has just changed a transaction. One with the scope `submit` alone is shown how far the
@@ -13,7 +13,7 @@ export function toViewForCaller(
   head: RequestHead,
   view: TransactionView,
 ): TransactionView {
-  return SEEING.some((scope) => gate.allowsScope(scope, head)) ? view : toProgressView(view)
+  return isGranted(SEEING, (scope) => gate.allowsScope(scope, head)) ? view : toProgressView(view)
 }
 
 function toProgressView(view: TransactionView): TransactionView {
