@@ -5,6 +5,8 @@ import { relative } from 'node:path'
 /** The environment variable that names the file to write. */
 export const COUNTS_FILE = 'TEST_COUNTS_FILE'
 
+const REASON_CHARACTERS_MAX = 200
+
 // vitest loads a reporter by its default export.
 export default class CountReporter {
   #ended = { passed: 0, failed: [], skipped: [] }
@@ -28,11 +30,18 @@ function write(counts) {
   if (path !== undefined) writeFileSync(path, JSON.stringify(counts))
 }
 
+/** Returns the first line of what went wrong: the report of a long run is read without what was printed on the way. */
+function readReason(error) {
+  const [line = ''] = (error.message ?? '').split('\n')
+  return line === '' ? '' : `: ${line.slice(0, REASON_CHARACTERS_MAX)}`
+}
+
 function countModule(module, counts) {
   const file = relative(process.cwd(), module.moduleId)
   for (const suite of [module, ...module.children.allSuites()]) {
     // A file that does not load, or a failing hook: no test of its own shows it.
-    if (suite.errors().length > 0) counts.failed.push(`${file} ${suite.fullName ?? ''}`.trim())
+    const [error] = suite.errors()
+    if (error !== undefined) counts.failed.push(`${file} ${suite.fullName ?? ''}`.trim() + readReason(error))
   }
   for (const test of module.children.allTests()) {
     const result = test.result()
