@@ -7,6 +7,8 @@ import { UserProject } from './user-project.ts'
 
 const PROJECTS = join(import.meta.dirname, 'projects')
 const INSTALL_MS_MAX = 120_000
+/** It takes 15 s alone, and several times as long beside other tests. */
+const PACK_MS_MAX = 240_000
 
 export interface Wanted {
   /** The folders of `projects` that have the sources, each with the package.json that is its own. */
@@ -75,7 +77,10 @@ export class InstalledProject extends UserProject {
 export async function packBoth(): Promise<{ readonly tarballs: readonly string[]; remove(): void }> {
   const folder = mkdtempSync(join(tmpdir(), 'counterstep-both-'))
   const script = join(REPOSITORY, 'scripts', 'pack.ts')
-  const printed = await readOutput(process.execPath, [script, '--into', folder], { cwd: folder })
+  const printed = await readOutput(process.execPath, [script, '--into', folder], {
+    cwd: folder,
+    limitMs: PACK_MS_MAX,
+  })
   return {
     tarballs: printed.trim().split('\n'),
     remove: () => rmSync(folder, { recursive: true, force: true }),
