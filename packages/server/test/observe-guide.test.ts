@@ -78,6 +78,11 @@ it('Each name of a metric keeps the conventions of Prometheus', async () => {
   }
 })
 
+it('No metric is collected by a look at the handles and requests of Node, which may abort then', async () => {
+  const active = (await readExposed()).map(({ name }) => name).filter((name) => name.includes('active'))
+  expect(active.sort()).toEqual(['nodejs_active_resources', 'nodejs_active_resources_total'])
+})
+
 it('Each alert is in the tables of docs/guides, watches metrics of ours, and leads to a heading that is there', async () => {
   const [alerts, listed, exposed] = [await readAlerts(), await readTable(), await readExposed()]
   const names = alerts.map(({ alert }) => alert).sort()

@@ -143,12 +143,12 @@ describe('raw connections', () => {
     expect((await fetch(`${server.url}/health/live`)).status).toBe(200)
     expect(performance.now() - startedAt).toBeLessThan(PROMPT_MS_MAX)
     const during = await server.figures()
-    expect(during.handles - before.handles).toBeGreaterThan(IDLE / 2)
+    expect(during.resources - before.resources).toBeGreaterThan(IDLE / 2)
     for (const connection of idle) connection.drop()
     await until(
       'the connections are gone',
       GONE_MS_MAX,
-      async () => (await server.figures()).handles < before.handles + 50,
+      async () => (await server.figures()).resources < before.resources + 50,
     )
     const after = await server.figures()
     expect(after.residentBytes - before.residentBytes).toBeLessThan(GROWTH_BYTES_MAX)

@@ -17,7 +17,7 @@ const TAKEN_GID = /"event":"memory-ack-lost",.*"detail":"other-content"/
 export interface ServerFigures {
   readonly residentBytes: number
   readonly heapUsedBytes: number
-  readonly handles: number
+  readonly resources: number
 }
 
 /** A real `counterstep serve` on a store of its own, both faces, and all that it printed. */
@@ -69,7 +69,7 @@ export class FuzzedServer {
     return {
       residentBytes: read('process_resident_memory_bytes'),
       heapUsedBytes: read('nodejs_heap_size_used_bytes'),
-      handles: read('nodejs_active_handles_total'),
+      resources: read('nodejs_active_resources_total'),
     }
   }
 
