@@ -34,7 +34,8 @@ export class RestingError extends Error {
 
 /** Knows where a handshake has been costly, so that none follows for a time. Connections that stand go on. */
 export class HandshakeRests {
-  readonly #byKey = new Map<string, { readonly until: number; readonly by: Handshake }>()
+  /** When the rest ends that each handshake has begun, by key. There are few, because each has taken a while to compute. */
+  readonly #byKey = new Map<string, Map<Handshake, number>>()
   readonly #trusted = new Set<string>()
 
   openOrigin(originKey: string, isListed: boolean): OriginHandshakes {
@@ -43,16 +44,16 @@ export class HandshakeRests {
 
   isResting(keys: readonly string[]): boolean {
     const now = performance.now()
-    return keys.some((key) => now < (this.#byKey.get(key)?.until ?? 0))
+    return keys.some((key) => [...(this.#byKey.get(key)?.values() ?? [])].some((until) => now < until))
   }
 
   begin(key: string, restMs: number, by: Handshake): void {
-    const until = performance.now() + restMs
-    const known = this.#byKey.get(key)
-    // It would end with this handshake, which may end well.
-    if (known !== undefined && known.by !== by && known.until >= until) return
+    const now = performance.now()
+    const rests = this.#byKey.get(key) ?? new Map<Handshake, number>()
+    for (const [handshake, until] of rests) if (until <= now) rests.delete(handshake)
+    rests.set(by, now + restMs)
     this.#byKey.delete(key)
-    this.#byKey.set(key, { until, by })
+    this.#byKey.set(key, rests)
     forgetOldest(this.#byKey)
   }
 
@@ -66,9 +67,9 @@ export class HandshakeRests {
     forgetOldest(this.#trusted)
   }
 
-  /** Ends the rests that this handshake has begun, but for those that another one has begun anew. */
+  /** Ends the rests that this handshake has begun. Those that others have begun go on. */
   end(keys: readonly string[], by: Handshake): void {
-    for (const key of keys) if (this.#byKey.get(key)?.by === by) this.#byKey.delete(key)
+    for (const key of keys) this.#byKey.get(key)?.delete(by)
   }
 }
 
@@ -135,8 +136,7 @@ export class Handshake {
     for (const key of this.#own) this.#rests.begin(key, restMs(REST_TIMES), this)
     if (this.#site === undefined) return
     this.#rests.begin(SHARED_KEY, restMs(SHARED_REST_TIMES), this)
-    // Another handshake of the site, which ends well, ends no hour that it has not begun.
-    if (!this.#rests.isResting([this.#site])) this.#rests.begin(this.#site, DISTRUST_MS, this)
+    this.#rests.begin(this.#site, DISTRUST_MS, this)
   }
 
   /** The service is trusted, and its handshake was slow by chance, as in a garbage collection. */

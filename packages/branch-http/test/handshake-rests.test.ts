@@ -114,12 +114,17 @@ it.each([
 ])(
   'The site of %s loses its trust at once, whatever its names, and no other one does',
   (_what, addresses, other) => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    onTestFinished(() => void vi.useRealTimers())
     const rests = new HandshakeRests()
     const open = (name: string) => rests.openOrigin(`https://${name}.test`, false)
     for (const address of [...addresses, other]) open(`at ${address}`).begin(address)?.succeed()
     open('costly')
       .begin(addresses[0] ?? '')
       ?.addMs(COSTLY_MS)
+    // The address itself rests no more, and all that are not trusted rest by another one.
+    vi.advanceTimersByTime(60_000)
+    open('evil').begin('198.51.100.1')?.addMs(COSTLY_MS)
     expect(addresses.map((address) => open(`at ${address}`).begin(address))).toEqual(
       addresses.map(() => undefined),
     )
@@ -145,6 +150,26 @@ it('A handshake that is slow by chance and ends well does not end the longer res
   later?.succeed()
   rests.openOrigin('https://evil.test', false).begin('203.0.113.3')?.addMs(COSTLY_MS)
   expect(origin.begin(ADDRESS)).toBeUndefined()
+})
+
+it('A handshake that is slow by chance does not end the distrust that a costly one has come upon', () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const rests = new HandshakeRests()
+  const open = (name: string) => rests.openOrigin(`https://${name}.test`, false)
+  const [address, another] = ['2001:db8::1', '2001:db8:0:1::1']
+  open('honest').begin(address)?.succeed()
+  const chance = open('chance').begin(address)
+  const costly = open('costly').begin(another)
+  chance?.addMs(COSTLY_MS)
+  costly?.addMs(COSTLY_MS)
+  chance?.succeed()
+  vi.advanceTimersByTime(60_000)
+  open('evil').begin('203.0.113.3')?.addMs(COSTLY_MS)
+  expect(open('honest').begin(address)).toBeUndefined()
+  vi.advanceTimersByTime(3_600_000)
+  open('evil').begin('203.0.113.3')?.addMs(COSTLY_MS)
+  expect(open('honest').begin(address)).toBeDefined()
 })
 
 it('Thousands of made-up names of one network do not push out the trust of others', () => {
