@@ -16,6 +16,12 @@ export interface Lease<Connection> {
  */
 export const RAW_STATEMENT = 'statement'
 
+/**
+ * The property of a connection of mysql2 that leads to its pool. `pool.releaseConnection` of the pool for callbacks gives back a
+ * connection that has it.
+ */
+const POOL_OF_MYSQL2 = '_pool'
+
 type Call = (...values: unknown[]) => unknown
 
 /** The property under which a handle gives the object that it stands for, also to another copy of this package. */
@@ -106,6 +112,7 @@ export function lease<Connection extends object>(connection: Connection): Lease<
     const handle = new Proxy(shadow, {
       get: (_, key) => {
         if (key === STANDS_FOR) return raw
+        if (key === POOL_OF_MYSQL2 && isConnection(raw)) return undefined
         const value: unknown = Reflect.get(raw, key)
         if (key === RAW_STATEMENT) return lendAlways(value)
         // Drizzle asks for the constructor's name.

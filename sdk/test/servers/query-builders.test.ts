@@ -4,6 +4,7 @@ import { drizzle as drizzleMysql } from 'drizzle-orm/mysql2'
 import { drizzle as drizzlePostgres } from 'drizzle-orm/node-postgres'
 import knex, { type Knex } from 'knex'
 import { Kysely, sql as kyselySql, MysqlDialect, PostgresDialect } from 'kysely'
+import type { PoolConnection as CorePoolConnection } from 'mysql2'
 import type { Pool as MysqlPool, RowDataPacket } from 'mysql2/promise'
 import type { Pool as PostgresPool } from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -103,6 +104,11 @@ for (const server of ['mariadb', 'mysql'] as const) {
           await kyselySql`INSERT INTO effect (gid, op) VALUES (${call.gid}, ${op})`.execute(builder)
         }
         tx.release()
+        const core = tx.connection as unknown as CorePoolConnection
+        core[Symbol.dispose]()
+        await tx[Symbol.asyncDispose]()
+        // The pool for callbacks has its own way back.
+        pool.pool.releaseConnection(core)
         expect(() => tx.end()).toThrow('belongs to the barrier')
         return released - before
       })
