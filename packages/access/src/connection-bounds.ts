@@ -252,7 +252,7 @@ export class ConnectionBounds {
       done()
     } else {
       // Node looks at nothing more that such a connection sends, so it would take bytes without an end.
-      if (raw.headers.upgrade !== undefined && !hasBody(raw)) reply.header('connection', 'close')
+      if (asksForUpgrade(raw) && !hasBody(raw)) reply.header('connection', 'close')
       if (this.#turns.begin(connection, done, raw)) return
       reply.hijack()
       this.#end(connection, 'pipelined-requests')
@@ -318,6 +318,10 @@ function endWithoutStacks(socket: Socket): void {
 /** Tells whether a request has a larger body than may stay unread on a route that reads none. */
 export function hasLargeBody({ headers }: IncomingMessage): boolean {
   return readAnnouncedBytes(headers) > SMALL_BODY_BYTES
+}
+
+function asksForUpgrade({ headers }: IncomingMessage): boolean {
+  return headers.upgrade !== undefined && /\bupgrade\b/i.test(headers.connection ?? '')
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

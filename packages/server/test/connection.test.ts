@@ -63,6 +63,13 @@ describe('a connection', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 200 .*connection: close/is)
   })
 
+  it('A connection that names an upgrade without asking for it goes on', async () => {
+    const { port } = await listen()
+    const named = 'GET /health/live HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n\r\n'
+    const last = 'GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
+    expect((await exchange(port, named + last)).match(/HTTP\/1\.1 200 /g)).toHaveLength(2)
+  })
+
   it('A connection that sends too slowly is answered with 408', async () => {
     const { port } = await listen({ limits: { requestTimeoutMs: 100, connectionsCheckMs: 20 } })
     const head = `POST /v1/transactions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n`
