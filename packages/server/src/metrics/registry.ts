@@ -9,8 +9,8 @@ import {
 export type { Registry } from 'prom-client'
 
 /**
- * To collect these, prom-client asks Node for the object of each handle and request. One that has just been freed has none, and
- * Node then aborts the process.
+ * Node may abort the process when these are collected. They are counted by the object of each handle and request, and one that has
+ * just been freed has none.
  */
 const ABORTING_METRICS = [
   'nodejs_active_handles',

@@ -17,7 +17,7 @@ export const registerBranchOperation: Operation = {
   access: ['submit'],
   summary: 'Register a branch of a prepared TCC',
   description:
-    'Register a branch before its client tries it: a registered branch is confirmed or cancelled later, and one that is not registered stays as it was tried. Registering the same branch again changes nothing.',
+    'Register a branch before its client tries it: a registered branch is confirmed or cancelled later, and one that is not registered stays as it was tried. Registering the same branch again changes nothing. A key with the scope submit alone is shown how far the branches are, and no answer of theirs.',
   parameters: [gidParameter],
   body: { schema: 'TccBranchRequest', required: true, examples: { hotel: registrationExample } },
   answers: {
