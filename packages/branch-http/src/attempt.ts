@@ -215,12 +215,15 @@ export class Attempt
     return true
   }
 
-  /** Tells whether the core wants the whole body, because it may be a success or a failure that is used. */
-  #isWanted(): boolean {
+  /**
+   * Tells whether the core wants a whole body of so many bytes, because it may be a success or a failure that is used. The default is
+   * what has come so far, which may be packed.
+   */
+  #isWanted(bodyBytes: number = this.#bodyBytes): boolean {
     const { bodyBytesKept } = this.call
-    if (bodyBytesKept === undefined || this.#coding !== undefined) return false
+    if (bodyBytesKept === undefined) return false
     const isDefinite = this.#statusCode === 200 || this.#statusCode === 409
-    return isDefinite && this.#bodyBytes <= bodyBytesKept
+    return isDefinite && bodyBytes <= bodyBytesKept
   }
 
   onResponseEnd(): void {
@@ -274,8 +277,11 @@ export class Attempt
 
   #settleByAnswer(how: 'whole' | 'cut'): void {
     const byStatus = readResult(this.#statusCode)
-    if (!this.call.wordsCount || byStatus === 'ongoing') this.#settle(byStatus, undefined)
-    else this.#settleByWords(byStatus, how)
+    if (byStatus !== 'ongoing' && this.call.wordsCount) this.#settleByWords(byStatus, how)
+    else {
+      if (this.#isWanted()) this.#unpack(how)
+      this.#settle(byStatus, undefined)
+    }
   }
 
   /**
@@ -297,7 +303,7 @@ export class Attempt
     const coding = this.#coding
     if (coding === undefined || how === 'cut') return
     this.#unpacked = unpackBody(this.#body.bytes, coding, this.#bodyBytesMax)
-    if (this.#unpacked === undefined) return
+    if (this.#unpacked === undefined || !this.call.wordsCount) return
     this.#words = new WordSearch()
     this.#words.add(this.#unpacked)
   }
@@ -332,8 +338,9 @@ export class Attempt
       const body = this.#plainBody()
       const excerpt = body === undefined ? undefined : readExcerpt(body)
       if (excerpt !== undefined) answer.excerpt = excerpt
-      if (result !== 'unknown' && this.#isWhole && this.#isWanted() && isUtf8(this.#body.bytes))
-        answer.body = this.#body.bytes.toString('utf8')
+      const isUsed = result !== 'unknown' && this.#isWhole && this.#isWanted()
+      if (isUsed && body !== undefined && this.#isWanted(body.length) && isUtf8(body))
+        answer.body = body.toString('utf8')
       const waitMs = statusCode === 200 ? undefined : retryAfterMs(this.#retryAfter, Date.now)
       if (waitMs !== undefined) answer.retryAfterMs = waitMs
     }

@@ -1,4 +1,4 @@
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, it, vi } from 'vitest'
 import { PACKED_BYTES_MAX } from '../src/packed-room.ts'
 import { buildCall, serveBytes, serveHttp } from './hostile-server.ts'
@@ -40,13 +40,33 @@ describe('An answer whose values are used', () => {
 
   it.each([
     ['a body that is no UTF-8', Buffer.from([0x22, 0xff, 0x22]), {}],
-    ['a packed body', gzipSync('{}'), { 'content-encoding': 'gzip' }],
+    ['a packed body that is broken', gzipSync('{}').subarray(0, -3), { 'content-encoding': 'gzip' }],
+    ['a body in brotli', brotliCompressSync('{}'), { 'content-encoding': 'br' }],
+    [
+      'a packed body that is too long unpacked',
+      gzipSync(Buffer.alloc(KEPT_BYTES + 1, 'a')),
+      { 'content-encoding': 'gzip' },
+    ],
   ])('%s is not given', async (_title, bytes, headers) => {
     const server = await serveText(bytes, 200, headers)
     const answer = await callOnce(server.url, { bodyBytesKept: KEPT_BYTES })
     expect(answer.result).toBe('success')
     expect(answer).not.toHaveProperty('body')
   })
+
+  it.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+  ] as const)(
+    'A body in %s is given unpacked, though the call asked for a plain one',
+    async (coding, pack) => {
+      for (const status of [200, 409]) {
+        const server = await serveText(pack('{"hold":"h-1"}'), status, { 'content-encoding': coding })
+        const answer = await callOnce(server.url, { bodyBytesKept: KEPT_BYTES })
+        expect(answer).toMatchObject({ body: '{"hold":"h-1"}', excerpt: '{"hold":"h-1"}' })
+      }
+    },
+  )
 
   it('A failure is given with its whole body', async () => {
     const text = JSON.stringify({ code: 'DECLINED', details: 'é'.repeat(20_000) })
