@@ -7,6 +7,7 @@ import { repeatContended } from '../repeat-contended.ts'
 import { assertNotExpired, checkRetentionMs } from '../retention.ts'
 import { parseTableName, quoteTable } from '../table-name.ts'
 import {
+  assertHearsNotices,
   execute,
   isContended,
   type PostgresClient,
@@ -111,6 +112,7 @@ export function postgresBarrierIn<Client extends PostgresClient>(
       const nowMs = now()
       assertNotExpired(call, keptMs, nowMs)
       const passing = toPassingCall(call, nowMs)
+      assertHearsNotices(client)
       await assertInTransaction(client)
       return passBarrier(createPostgresRows(client, name), passing, (original) => effect(client, original))
     },

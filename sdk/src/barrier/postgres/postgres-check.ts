@@ -2,6 +2,7 @@ import { toBarrierKey } from '../../branch/barrier-key.ts'
 import { BranchError } from '../../branch/branch-errors.ts'
 import { parseTableName, quoteTable, type TableName } from '../table-name.ts'
 import {
+  assertHearsNotices,
   execute,
   type PostgresClient,
   type PostgresPool,
@@ -29,6 +30,7 @@ export async function checkBarrier<Client extends PostgresPoolClient>(
 ): Promise<void> {
   const client = await pool.connect()
   try {
+    assertHearsNotices(client)
     const name = parseTableName(table)
     const faults = [
       ...(await findSettingFaults(client)),

@@ -94,6 +94,15 @@ export interface PostgresPool<Client extends PostgresPoolClient> {
   ): void
 }
 
+/**
+ * Refuses a client of `pg.native`, which is told no notices of the server. By these the barrier learns that an effect has ended its
+ * own transaction, and that a COMMIT did not wait for the standby. Throws a TypeError.
+ */
+export function assertHearsNotices(client: PostgresClient): void {
+  if ('native' in client)
+    throw new TypeError('the PostgreSQL barrier needs a client of pg: one of pg.native hears no notices')
+}
+
 /** Runs a statement that returns no rows, or whose rows are ignored. */
 export function execute(
   client: PostgresClient,

@@ -3,6 +3,7 @@ import { assertTimeLeft, borrow, type Deadline, within } from '../deadline.ts'
 import { lease } from '../lease.ts'
 import { promisesRollback, toNotRolledBackError } from '../promised-rollback.ts'
 import {
+  assertHearsNotices,
   execute,
   isContended,
   isReadOnly,
@@ -26,6 +27,7 @@ export async function inTransaction<Client extends PostgresPoolClient, T>(
   // end the process. The listener stays on a client that is closed, which may still emit errors.
   client.on('error', ignoreError)
   try {
+    assertHearsNotices(client)
     const result = await within(deadline, async () => {
       await execute(client, `BEGIN; ${await buildTimeouts(client, deadline)}`)
       return body(lent.handle)
