@@ -1,5 +1,5 @@
 import { describeOn } from '@counterstep/test-servers/vitest'
-import { Client, type Pool, type PoolClient } from 'pg'
+import { Client, Pool, type PoolClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   checkBarrier,
@@ -64,6 +64,47 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
         client.release()
       }
     }
+
+    it('A client of pg.native, which hears no notices, is refused', async () => {
+      // This is all that the barrier reads of it. The addon is compiled where it is installed.
+      class NativeClient extends Client {
+        readonly native = {}
+      }
+      const native = new Pool({ ...pool.options, Client: NativeClient })
+      const refusal = 'pg.native hears no notices'
+      await expect(checkBarrier(native)).rejects.toThrow(refusal)
+      await expect(postgresBarrier(native).run(newCall(), async () => 'done')).rejects.toThrow(refusal)
+      const client = await native.connect()
+      await client.query('BEGIN')
+      await expect(postgresBarrierIn(client).run(newCall(), async () => 'done')).rejects.toThrow(refusal)
+      client.release(true)
+      await native.end()
+    })
+
+    it('A refusal that is kept through another pool refuses every copy of its call, also those that run beside it', async () => {
+      await pool.query('CREATE TABLE refused (gid text, branch_id text, PRIMARY KEY (gid, branch_id))')
+      const another = new Pool({ ...pool.options, max: 2 })
+      const barrier = postgresBarrier(pool)
+      const pay = async (call: BarrierCall, mayPay: () => boolean) =>
+        barrier.run(call, async (tx) => {
+          const key = [call.gid, call.branchId]
+          const kept = await tx.query('SELECT 1 FROM refused WHERE gid = $1 AND branch_id = $2', key)
+          if (kept.rowCount === 0 && mayPay()) {
+            await tx.query('INSERT INTO effect (gid, op) VALUES ($1, $2)', [call.gid, call.op])
+            return
+          }
+          await another.query('INSERT INTO refused VALUES ($1, $2) ON CONFLICT DO NOTHING', key)
+          throw new BranchFailure('not enough money')
+        })
+      for (let pair = 0; pair < 20; pair++) {
+        const call = newCall()
+        let asked = 0
+        const copies = await Promise.allSettled([1, 2, 3].map(() => pay(call, () => ++asked > 1)))
+        expect(copies.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+        expect([asked, await postgresEffects(pool, call.gid)]).toEqual([1, []])
+      }
+      await another.end()
+    })
 
     it('A call runs again as a whole after a real deadlock, and then commits once', async () => {
       const call = newCall()
