@@ -302,8 +302,9 @@ export class Attempt
   #unpack(how: 'whole' | 'cut'): void {
     const coding = this.#coding
     if (coding === undefined || how === 'cut') return
-    this.#unpacked = unpackBody(this.#body.bytes, coding, this.#bodyBytesMax)
-    if (this.#unpacked === undefined || !this.call.wordsCount) return
+    const { wordsCount, bodyBytesKept = 0 } = this.call
+    this.#unpacked = unpackBody(this.#body.bytes, coding, wordsCount ? this.#bodyBytesMax : bodyBytesKept)
+    if (this.#unpacked === undefined || !wordsCount) return
     this.#words = new WordSearch()
     this.#words.add(this.#unpacked)
   }

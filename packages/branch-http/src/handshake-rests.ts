@@ -69,7 +69,11 @@ export class HandshakeRests {
 
   /** Ends the rests that this handshake has begun. Those that others have begun go on. */
   end(keys: readonly string[], by: Handshake): void {
-    for (const key of keys) this.#byKey.get(key)?.delete(by)
+    for (const key of keys) {
+      const rests = this.#byKey.get(key)
+      rests?.delete(by)
+      if (rests?.size === 0) this.#byKey.delete(key)
+    }
   }
 }
 
