@@ -74,36 +74,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       const refusal = 'pg.native hears no notices'
       await expect(checkBarrier(native)).rejects.toThrow(refusal)
       await expect(postgresBarrier(native).run(newCall(), async () => 'done')).rejects.toThrow(refusal)
-      const client = await native.connect()
-      await client.query('BEGIN')
-      await expect(postgresBarrierIn(client).run(newCall(), async () => 'done')).rejects.toThrow(refusal)
-      client.release(true)
       await native.end()
-    })
-
-    it('A refusal that is kept through another pool refuses every copy of its call, also those that run beside it', async () => {
-      await pool.query('CREATE TABLE refused (gid text, branch_id text, PRIMARY KEY (gid, branch_id))')
-      const another = new Pool({ ...pool.options, max: 2 })
-      const barrier = postgresBarrier(pool)
-      const pay = async (call: BarrierCall, mayPay: () => boolean) =>
-        barrier.run(call, async (tx) => {
-          const key = [call.gid, call.branchId]
-          const kept = await tx.query('SELECT 1 FROM refused WHERE gid = $1 AND branch_id = $2', key)
-          if (kept.rowCount === 0 && mayPay()) {
-            await tx.query('INSERT INTO effect (gid, op) VALUES ($1, $2)', [call.gid, call.op])
-            return
-          }
-          await another.query('INSERT INTO refused VALUES ($1, $2) ON CONFLICT DO NOTHING', key)
-          throw new BranchFailure('not enough money')
-        })
-      for (let pair = 0; pair < 20; pair++) {
-        const call = newCall()
-        let asked = 0
-        const copies = await Promise.allSettled([1, 2, 3].map(() => pay(call, () => ++asked > 1)))
-        expect(copies.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
-        expect([asked, await postgresEffects(pool, call.gid)]).toEqual([1, []])
-      }
-      await another.end()
     })
 
     it('A call runs again as a whole after a real deadlock, and then commits once', async () => {
