@@ -106,6 +106,17 @@ describe('the request that a branch receives', () => {
     })
   })
 
+  it('A service is told of an action that nothing will undo, and of no other', async () => {
+    const seen: unknown[] = []
+    const server = await serveHttp((request, response) => {
+      seen.push(request.headers['counterstep-undo'])
+      response.end()
+    })
+    await callOnce(server.url, { op: 'action', hasNoUndo: true })
+    await callOnce(server.url, { op: 'action' })
+    expect(seen).toEqual(['none', undefined])
+  })
+
   it('A handler receives in a plan call, and in no other, how much time is left for it', async () => {
     const seen: (string | undefined)[] = []
     const server = await serveHttp((request, response) => {

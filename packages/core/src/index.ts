@@ -223,6 +223,7 @@ export type {
   TransactionEffect,
   TransactionEvent,
 } from './rules/events.ts'
+export { hasNoUndo } from './rules/has-no-undo.ts'
 export { hasHungBefore, hasLastAttemptHung, mayHangNext } from './rules/hung-attempt.ts'
 export { CHECK, findOp, findPolicy, listCalls, PLAN } from './rules/op-progress.ts'
 export { isGiven } from './rules/operator-commands.ts'

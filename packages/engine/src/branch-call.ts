@@ -9,6 +9,7 @@ import {
   findCallUrl,
   findEdit,
   getBranchTargets,
+  hasNoUndo,
   hasTwoPhases,
   isForHandler,
   isJsonRpc,
@@ -38,6 +39,7 @@ export function buildBranchCall(
     epoch,
     acceptedAt: findAcceptedAt(transaction),
     wordsCount: definition.wordsCount ?? false,
+    ...(hasNoUndo(transaction, call) ? { hasNoUndo: true as const } : {}),
     ...(definition.trace === undefined ? {} : { trace: definition.trace }),
   }
   if (call.op === 'msg') {
@@ -86,7 +88,7 @@ export function buildBranchCall(
 
 type Common = Pick<
   BranchCall,
-  'gid' | 'kind' | 'op' | 'attempt' | 'epoch' | 'acceptedAt' | 'wordsCount' | 'trace'
+  'gid' | 'kind' | 'op' | 'attempt' | 'epoch' | 'acceptedAt' | 'wordsCount' | 'hasNoUndo' | 'trace'
 >
 
 /** DTM's client finds its workflow by the name that stands in place of the op. */

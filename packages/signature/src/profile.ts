@@ -15,6 +15,8 @@ export const IDENTITY_NAMES = [
 ] as const
 /** Only a plan call has it. Where it is there, it must be signed. */
 export const BUDGET = 'counterstep-budget-ms'
+/** Only the call of an action that nothing will undo has it. Where it is there, it must be signed. */
+export const UNDO = 'counterstep-undo'
 
 /** Lists the components that every signature of a call must cover. */
 export function listRequiredNames(hasContentType: boolean): readonly string[] {

@@ -1,5 +1,5 @@
 import { computeContentDigest } from './content-digest.ts'
-import { BUDGET, CONTENT_TYPE, LABEL, listSignedNames, TAG } from './profile.ts'
+import { BUDGET, CONTENT_TYPE, LABEL, listSignedNames, TAG, UNDO } from './profile.ts'
 import { signBase } from './sign-base.ts'
 import { buildSignatureBase } from './signature-base.ts'
 import type { SigningKey } from './signing-key.ts'
@@ -25,6 +25,8 @@ export interface CallToSign {
   readonly kind: string
   /** It is undefined if the header is not sent. Only a plan call has it, and never without a content type. */
   readonly budgetMs?: string
+  /** It is undefined if the header is not sent. A plan call never has it. */
+  readonly undo?: string
   readonly body: string
 }
 
@@ -55,6 +57,8 @@ interface Parameters {
   readonly withContentType: string
   readonly withoutContentType: string
   readonly withBudget: string
+  readonly withUndo: string
+  readonly withUndoAlone: string
 }
 
 function buildParameters(key: SigningKey, createdAtS: number): Parameters {
@@ -69,15 +73,22 @@ function buildParameters(key: SigningKey, createdAtS: number): Parameters {
     withContentType: write(listSignedNames(true)),
     withoutContentType: write(listSignedNames(false)),
     withBudget: write([...listSignedNames(true), BUDGET]),
+    withUndo: write([...listSignedNames(true), UNDO]),
+    withUndoAlone: write([...listSignedNames(false), UNDO]),
   }
 }
 
+function chooseParameters({ contentType, budgetMs, undo }: CallToSign, known: Parameters): string {
+  if (budgetMs !== undefined) return known.withBudget
+  if (contentType === undefined) return undo === undefined ? known.withoutContentType : known.withUndoAlone
+  return undo === undefined ? known.withContentType : known.withUndo
+}
+
 function buildSignedHeaders(call: CallToSign, known: Parameters): string[] {
-  const { method, targetUri, contentType, attempt, epoch, acceptedAt, gid, branchId, op, kind, budgetMs } =
-    call
+  const { method, targetUri, contentType, attempt, epoch, acceptedAt, gid, branchId, op, kind } = call
+  const { budgetMs, undo } = call
   const digest = computeContentDigest(call.body)
-  const plain = contentType === undefined ? known.withoutContentType : known.withContentType
-  const parameters = budgetMs === undefined ? plain : known.withBudget
+  const parameters = chooseParameters(call, known)
   const components: (readonly [string, string])[] = [
     ['@method', method],
     ['@target-uri', targetUri],
@@ -95,6 +106,7 @@ function buildSignedHeaders(call: CallToSign, known: Parameters): string[] {
     ['counterstep-kind', kind],
   )
   if (budgetMs !== undefined) components.push([BUDGET, budgetMs])
+  if (undo !== undefined) components.push([UNDO, undo])
   const signature = signBase(known.key, buildSignatureBase(components, parameters))
   return [
     'content-digest',

@@ -1,4 +1,4 @@
-import { BUDGET, CONTENT_TYPE, IDENTITY_NAMES, listRequiredNames, TAG } from './profile.ts'
+import { BUDGET, CONTENT_TYPE, IDENTITY_NAMES, listRequiredNames, TAG, UNDO } from './profile.ts'
 import { fitsBase } from './sign-base.ts'
 import { buildSignatureBase } from './signature-base.ts'
 import { readSignature, readSignatureInput, type SignatureInput } from './signature-input.ts'
@@ -102,7 +102,7 @@ function readComponents(head: CallHead, { names }: SignatureInput): ReadonlyMap<
     components.set(name, value)
   }
   const hasContentType = head.values(CONTENT_TYPE).length > 0
-  const sentNames = [...IDENTITY_NAMES, BUDGET].filter((name) => head.values(name).length > 0)
+  const sentNames = [...IDENTITY_NAMES, BUDGET, UNDO].filter((name) => head.values(name).length > 0)
   const required = [...listRequiredNames(hasContentType), ...sentNames]
   return required.every((name) => components.has(name)) ? components : undefined
 }

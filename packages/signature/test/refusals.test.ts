@@ -217,6 +217,21 @@ describe('the time that is left for a plan call', () => {
   })
 })
 
+describe('the header of an action that nothing undoes', () => {
+  it('S19: It is signed where it is sent, and can be neither changed, taken away nor added', () => {
+    for (const contentType of ['application/json', undefined]) {
+      const { contentType: _, ...rest } = CALL
+      const plain = signCall({ ...rest, contentType })
+      const call = signCall({ ...rest, contentType, undo: 'none' })
+      expect([checkCall(plain), checkCall(call)]).toEqual(['fits', 'fits'])
+      expect(checkCall(changeHeader(call, 'counterstep-undo', () => 'some'))).toBe('mismatch')
+      expect(checkCall(removeHeader(call, 'counterstep-undo'))).toBe('malformed')
+      const added = { ...plain, headers: [...plain.headers, ['counterstep-undo', 'none'] as const] }
+      expect(checkCall(added)).toBe('malformed')
+    }
+  })
+})
+
 describe('a signature that covers too little', () => {
   it('S19: A signature is refused for each component that it does not cover, though the key is right', () => {
     expect(checkCall(signOver(REQUIRED, buildTail()))).toBe('fits')

@@ -69,6 +69,7 @@ export function signCall(call: CallToSign, key: SigningKey = ED25519, createdAtS
       ['counterstep-op', call.op],
       ['counterstep-kind', call.kind],
       ...(call.budgetMs === undefined ? [] : [['counterstep-budget-ms', call.budgetMs] as const]),
+      ...(call.undo === undefined ? [] : [['counterstep-undo', call.undo] as const]),
       ...own,
     ],
     body: Buffer.from(call.body),

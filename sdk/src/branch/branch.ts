@@ -22,6 +22,11 @@ export interface BarrierCall {
    * this instant the barrier recognizes neither an expired call nor the rows of an earlier transaction of the same gid.
    */
   readonly acceptedAt?: number
+  /**
+   * Nothing will undo this action, so that no compensation holds back a copy of the call which comes after a refusal. A barrier
+   * that begins transactions of its own then keeps the refusal: each later copy is answered `already-compensated`.
+   */
+  readonly hasNoUndo?: true
   /** This is the payload as it came. Only the Redis barrier's `hashTag` looks at it. */
   readonly payload?: unknown
   /**

@@ -116,6 +116,7 @@ function parseCall({ url, headers, payload, signal }: BranchRequest, kinds: Call
     attempt: readCount(known['counterstep-attempt']),
     epoch: readCount(known['counterstep-epoch']),
     ...(acceptedAt === undefined ? {} : { acceptedAt }),
+    ...(op === 'action' && known['counterstep-undo'] === 'none' ? { hasNoUndo: true } : {}),
     payload,
     ...(signal === undefined ? {} : { signal }),
     headers: known,

@@ -1,6 +1,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { JsonValue } from '@counterstep/protocol'
 import type { Barrier, BarrierOutcome } from '../barrier/barrier.ts'
+import { keepRefusals } from '../barrier/keep-refusals.ts'
 import type { BarrierCall } from '../branch/branch.ts'
 import type { GroupApply, GroupBarrier } from './group-barrier.ts'
 import { type GroupBounds, GroupQueue } from './group-queue.ts'
@@ -126,14 +127,15 @@ export function groupedBranch<Tx, Entry>(
     queues.set(name, made)
     return made
   }
+  const runInGroup: Barrier<undefined, Entry>['run'] = (call, effect) =>
+    new Promise<BarrierOutcome>((settle, reject) => {
+      const admitted = groupRunner.admit(call)
+      // The loop of the queue calls the handler, which may read its tenant or its request from an AsyncLocalStorage.
+      const entry = AsyncResource.bind((original: JsonValue | undefined) => effect(undefined, original))
+      openQueue(key(call)).add({ admitted, entry, settle, reject, waitingSince: performance.now() })
+    })
   return {
-    run: (call, effect) =>
-      new Promise<BarrierOutcome>((settle, reject) => {
-        const admitted = groupRunner.admit(call)
-        // The loop of the queue calls the handler, which may read its tenant or its request from an AsyncLocalStorage.
-        const entry = AsyncResource.bind((original: JsonValue | undefined) => effect(undefined, original))
-        openQueue(key(call)).add({ admitted, entry, settle, reject, waitingSince: performance.now() })
-      }),
+    run: keepRefusals(runInGroup),
     ...(assertHandler === undefined ? {} : { assertHandler }),
   }
 }

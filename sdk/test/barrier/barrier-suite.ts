@@ -204,6 +204,47 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
       })
     })
 
+    describe('a refusal that nothing undoes', () => {
+      const newFinalCall = () => ({ ...newCall(), hasNoUndo: true as const })
+
+      it('It is kept, and every later copy of the call is held back', async () => {
+        const call = newFinalCall()
+        await expect(fixture.run(call, { does: 'fail' })).rejects.toMatchObject({ code: 'SAID_NO' })
+        for (let copy = 0; copy < 2; copy++)
+          expect((await fixture.run(call, SUCCEED)).decision).toBe('already-compensated')
+        if (fixture.rollsBack) expect(await fixture.effects(call.gid)).toEqual([])
+      })
+
+      it('It is answered only if no copy of the call has taken effect, or ever will', async () => {
+        for (let round = 0; round < REFUSED_FIRST; round++) {
+          const call = newFinalCall()
+          const copies = [{ does: 'fail' } as const, SUCCEED, SUCCEED]
+          const told = await Promise.all(
+            copies.map((effect) =>
+              fixture.run(call, effect).then(
+                ({ decision }) => decision,
+                ({ code }) => String(code),
+              ),
+            ),
+          )
+          const late = (await fixture.run(call, SUCCEED)).decision
+          const isDone = late === 'duplicate'
+          if (!isDone) expect(late).toBe('already-compensated')
+          for (const each of told)
+            expect(isDone ? ['run', 'duplicate'] : ['SAID_NO', 'already-compensated']).toContain(each)
+          if (fixture.rollsBack) expect(await fixture.effects(call.gid)).toEqual(isDone ? ['action'] : [])
+        }
+      })
+
+      it('A call that fails otherwise is not held back', async () => {
+        for (const does of ['not-yet', 'break'] as const) {
+          const call = newFinalCall()
+          await expect(fixture.run(call, { does })).rejects.toThrow()
+          expect((await fixture.run(call, SUCCEED)).decision).toBe('run')
+        }
+      })
+    })
+
     describe('calls at once', () => {
       const concurrently = async (calls: readonly BarrierCall[]): Promise<string[]> => {
         const decisions: string[] = []

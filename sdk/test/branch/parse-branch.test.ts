@@ -49,6 +49,14 @@ describe('a branch call', () => {
     })
   })
 
+  it('A call is read as one that nothing undoes by its header alone, and only if it is an action', () => {
+    const headers = { 'counterstep-undo': 'none' }
+    expect(parseBranch({ url: callUrl(QUERY), headers })).toMatchObject({ hasNoUndo: true })
+    expect(parseBranch({ url: callUrl(QUERY), headers: {} })).not.toHaveProperty('hasNoUndo')
+    const undo = callUrl({ ...QUERY, op: 'compensate' })
+    expect(parseBranch({ url: undo, headers })).not.toHaveProperty('hasNoUndo')
+  })
+
   it('A branch call is read from Headers of another class', () => {
     const url = callUrl(QUERY)
     const other = (init: Readonly<Record<string, string>>) => new OtherHeaders(init) as unknown as Headers

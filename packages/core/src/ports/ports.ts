@@ -25,6 +25,8 @@ export interface BranchCall {
   readonly timeoutMs: number
   /** The word ONGOING or FAILURE in the body of the answer decides its result, whatever its status. */
   readonly wordsCount: boolean
+  /** Nothing will undo the call, so that its service has to keep a refusal. */
+  readonly hasNoUndo?: true
   /** The body goes into an envelope of JSON-RPC, and the answer comes out of one. */
   readonly isJsonRpc?: true
   /**
@@ -54,7 +56,7 @@ export interface BranchAnswer {
   readonly excerpt?: string
   /**
    * The whole body of a success or a failure as text, where the call asked for it. It is absent if the body is longer, is
-   * packed, did not come whole or is not UTF-8.
+   * packed in a way that is not read, did not come whole or is not UTF-8.
    */
   readonly body?: string
   /**

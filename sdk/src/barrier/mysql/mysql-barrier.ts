@@ -1,6 +1,7 @@
 import type { BarrierCall } from '../../branch/branch.ts'
 import type { Barrier, BarrierOptions } from '../barrier.ts'
 import { checkTimeoutMs, type PooledBarrierOptions, startDeadline } from '../deadline.ts'
+import { keepRefusals } from '../keep-refusals.ts'
 import type { MessageBarrier } from '../message-barrier.ts'
 import { passBarrier, toPassingCall } from '../pass-barrier.ts'
 import { queryBack, toQueryBack } from '../query-back.ts'
@@ -57,7 +58,7 @@ export function mysqlBarrier<Connection extends MysqlPoolConnection>(
   const keptMs = checkRetentionMs(retentionMs)
   const callMs = checkTimeoutMs(timeoutMs)
   return {
-    run: async (call, effect) => {
+    run: keepRefusals(async (call, effect) => {
       const nowMs = now()
       assertNotExpired(call, keptMs, nowMs)
       const passing = toPassingCall(call, nowMs)
@@ -71,7 +72,7 @@ export function mysqlBarrier<Connection extends MysqlPoolConnection>(
           ),
         isContended,
       )
-    },
+    }),
     queryPrepared: async (gid, options) => {
       const query = toQueryBack(gid, options, keptMs, now())
       const deadline = startDeadline(callMs, options?.signal)

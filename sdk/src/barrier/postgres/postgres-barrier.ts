@@ -1,5 +1,6 @@
 import type { Barrier, BarrierOptions } from '../barrier.ts'
 import { checkTimeoutMs, type PooledBarrierOptions, startDeadline } from '../deadline.ts'
+import { keepRefusals } from '../keep-refusals.ts'
 import type { MessageBarrier } from '../message-barrier.ts'
 import { passBarrier, toPassingCall } from '../pass-barrier.ts'
 import { queryBack, toQueryBack } from '../query-back.ts'
@@ -7,7 +8,6 @@ import { repeatContended } from '../repeat-contended.ts'
 import { assertNotExpired, checkRetentionMs } from '../retention.ts'
 import { parseTableName, quoteTable } from '../table-name.ts'
 import {
-  assertHearsNotices,
   execute,
   isContended,
   type PostgresClient,
@@ -54,7 +54,7 @@ export function postgresBarrier<Client extends PostgresPoolClient>(
   const keptMs = checkRetentionMs(retentionMs)
   const callMs = checkTimeoutMs(timeoutMs)
   return {
-    run: async (call, effect) => {
+    run: keepRefusals(async (call, effect) => {
       const nowMs = now()
       assertNotExpired(call, keptMs, nowMs)
       const passing = toPassingCall(call, nowMs)
@@ -66,7 +66,7 @@ export function postgresBarrier<Client extends PostgresPoolClient>(
           ),
         isContended,
       )
-    },
+    }),
     queryPrepared: async (gid, options) => {
       const query = toQueryBack(gid, options, keptMs, now())
       const deadline = startDeadline(callMs, options?.signal)
@@ -112,7 +112,6 @@ export function postgresBarrierIn<Client extends PostgresClient>(
       const nowMs = now()
       assertNotExpired(call, keptMs, nowMs)
       const passing = toPassingCall(call, nowMs)
-      assertHearsNotices(client)
       await assertInTransaction(client)
       return passBarrier(createPostgresRows(client, name), passing, (original) => effect(client, original))
     },

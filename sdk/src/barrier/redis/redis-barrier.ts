@@ -11,6 +11,7 @@ import type { BarrierCall } from '../../branch/branch.ts'
 import { BranchError, BranchFailure, BranchOngoing } from '../../branch/branch-errors.ts'
 import type { BarrierOptions, BarrierOutcome } from '../barrier.ts'
 import { settleReuse, toMessageError, toOutcome } from '../decide-call.ts'
+import { keepRefusals } from '../keep-refusals.ts'
 import { buildLocalCall, type MessageBarrier } from '../message-barrier.ts'
 import { toLocalOutcome } from '../query-back.ts'
 import { assertNotExpired, checkRetentionMs } from '../retention.ts'
@@ -85,7 +86,7 @@ export function redisBarrier(
     return hashTag === undefined ? `${prefix}:${id}` : `${prefix}:{${checkTag(hashTag(call))}}:${id}`
   }
   return {
-    run: async (call, plan) => {
+    run: keepRefusals(async (call, plan) => {
       const nowMs = now()
       assertNotExpired(call, keptMs, nowMs)
       const key = readKey(call)
@@ -101,7 +102,7 @@ export function redisBarrier(
       if (outcome.decision === 'run' && 'error' in planned) throw planned.error
       if (mustRollBack(call.op, outcome.decision)) throw toMessageError(outcome.decision)
       return outcome
-    },
+    }),
     queryPrepared: async (gid, options) => {
       const call = buildLocalCall(gid, options)
       const nowMs = now()

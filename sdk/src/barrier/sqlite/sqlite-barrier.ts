@@ -11,6 +11,7 @@ import {
   settleWithoutEffect,
   toOutcome,
 } from '../decide-call.ts'
+import { keepRefusals } from '../keep-refusals.ts'
 import type { LocalOutcome, MessageBarrier } from '../message-barrier.ts'
 import { type PassingCall, toPassingCall } from '../pass-barrier.ts'
 import { isNew, QUERY_BACK_ROWS, type QueryBack, toLocalOutcome, toQueryBack } from '../query-back.ts'
@@ -90,7 +91,7 @@ export function sqliteBarrier<Database extends SqliteDatabase>(
   }
   return {
     runSync,
-    run: (call, effect) =>
+    run: keepRefusals((call, effect) =>
       repeatContended(
         async () => {
           assertNotTaken(database)
@@ -99,6 +100,7 @@ export function sqliteBarrier<Database extends SqliteDatabase>(
         isBusyOrTaken,
         SQLITE_PACE,
       ),
+    ),
     queryPrepared: async (gid, options) => {
       const query = toQueryBack(gid, options, keptMs, now())
       const ask = async () => inOwnTransaction(database, () => queryBack(rows, query))

@@ -79,9 +79,7 @@ export function planHold(random: SeededRandom, bankUrls: readonly string[]): Hol
 
 /** The same transfer, but it waits for an approval and for a time, and then cannot be undone any more. */
 export function planApproval(random: SeededRandom, bankUrls: readonly string[], gid: string): HoldPlan {
-  const { hold, ...later } = drawHold(random)
-  // A pivot that changes its mind has no compensation that could keep a late copy of its call from its effect.
-  const capture = withoutMoods(later.capture, ['moody'])
+  const { hold, capture, ...later } = drawHold(random)
   const receipt = withoutMoods(later.receipt, ['moody', 'refuses'])
   const [near, far] = [bankUrls[hold.bank] ?? '', bankUrls[receipt.bank] ?? '']
   const { timeoutMs, tokens, signals } = drawSignalPlan(random, gid)

@@ -112,7 +112,7 @@ function drawEnd(random: SeededRandom, draw: DrawnMoves): readonly Part[] {
 
 /** An approval, a rest, the point of no return, and what follows it. */
 function drawPivot(random: SeededRandom, draw: DrawnMoves, timeoutMs: number): readonly Part[] {
-  const pivot = draw.call(draw.cents(), { label: APPROVAL.pivot, without: ['moody'] })
+  const pivot = draw.call(draw.cents(), { label: APPROVAL.pivot })
   const receipt = draw.call(draw.cents(), { label: APPROVAL.retriable, without: ['moody', 'refuses'] })
   const kept = draw.local(draw.rest, ['moody', 'refuses'])
   return [
