@@ -1,5 +1,5 @@
-import { isBranchFailure } from '../branch/branch-errors.ts'
-import type { Barrier } from './barrier.ts'
+import { BranchError, isBranchFailure } from '../branch/branch-errors.ts'
+import type { Barrier, BarrierOutcome } from './barrier.ts'
 
 /** A copy of a refused call has taken effect, so there is something to undo. */
 class CopyStands extends Error {}
@@ -15,9 +15,10 @@ export function keepRefusals<Tx, Effect>(run: Barrier<Tx, Effect>['run']): Barri
     try {
       return await run(call, effect)
     } catch (error: unknown) {
-      if (call.hasNoUndo !== true || !isBranchFailure(error)) throw error
-      if (await isKept(() => run({ ...call, op: 'compensate' }, refuseUndo))) throw error
-      return run(call, effect)
+      const { hasNoUndo, ...known } = call
+      if (hasNoUndo !== true || call.op !== 'action' || !isBranchFailure(error)) throw error
+      if (await isKept(() => run({ ...known, op: 'compensate' }, refuseUndo))) throw error
+      return readCopy(() => run(known, effect))
     }
   }
 }
@@ -29,6 +30,16 @@ async function isKept(undo: () => Promise<unknown>): Promise<boolean> {
   } catch (error: unknown) {
     if (error instanceof CopyStands) return false
     throw error
+  }
+}
+
+/** Reads the answer of the copy. If its row is gone by now, another refusal would not be kept, so the call has to come again. */
+async function readCopy(run: () => Promise<BarrierOutcome>): Promise<BarrierOutcome> {
+  try {
+    return await run()
+  } catch (error: unknown) {
+    if (!isBranchFailure(error)) throw error
+    throw new BranchError('BARRIER_CONTENDED', 'a copy of the call took effect, and its row is gone', error)
   }
 }
 

@@ -24,7 +24,8 @@ export interface BarrierCall {
   readonly acceptedAt?: number
   /**
    * Nothing will undo this action, so that no compensation holds back a copy of the call which comes after a refusal. A barrier
-   * that begins transactions of its own then keeps the refusal: each later copy is answered `already-compensated`.
+   * that begins transactions of its own then keeps the refusal: each later copy is answered `already-compensated`. So a
+   * refusal has to be the answer: another try of the same call never runs.
    */
   readonly hasNoUndo?: true
   /** This is the payload as it came. Only the Redis barrier's `hashTag` looks at it. */
