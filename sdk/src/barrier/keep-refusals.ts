@@ -12,11 +12,13 @@ class CopyStands extends Error {}
  */
 export function keepRefusals<Tx, Effect>(run: Barrier<Tx, Effect>['run']): Barrier<Tx, Effect>['run'] {
   return async (call, effect) => {
+    if (call.hasNoUndo !== true || call.op !== 'action') return run(call, effect)
+    // A grouped branch is built on a barrier that does the same, so the mark goes no further.
+    const { hasNoUndo: _, ...known } = call
     try {
-      return await run(call, effect)
+      return await run(known, effect)
     } catch (error: unknown) {
-      const { hasNoUndo, ...known } = call
-      if (hasNoUndo !== true || call.op !== 'action' || !isBranchFailure(error)) throw error
+      if (!isBranchFailure(error)) throw error
       if (await isKept(() => run({ ...known, op: 'compensate' }, refuseUndo))) throw error
       return readCopy(() => run(known, effect))
     }
