@@ -48,6 +48,6 @@ function countModule(module, counts) {
     const name = `${file} > ${test.fullName}`
     if (result.state === 'passed') counts.passed += 1
     else if (result.state === 'skipped') counts.skipped.push({ name, reason: result.note })
-    else counts.failed.push(name)
+    else counts.failed.push(name + readReason(result.errors?.[0] ?? {}))
   }
 }

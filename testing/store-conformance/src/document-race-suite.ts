@@ -6,10 +6,11 @@ import type { DefineTest, StoreFixture } from './store-fixture.ts'
 // Two tests share 1,000 races, since each of the 2,000 writes is a flush of a database's disk.
 const CREATE_RACES = 500
 const UPDATE_RACES = 500
-/** The number of races under way at once. */
-const BATCH = 20
+/** The number of races under way at once. All wait for the lock of one category, where each holds it for a flush. */
+const BATCH = 10
 const PLACES_LEFT = 10
-const IN_FLIGHT = 50
+/** The lock lets one write through at a time, so more would only wait longer, which a slow disk must not turn into a refusal. */
+const IN_FLIGHT = 10
 
 export function documentRaceSuite(test: DefineTest): void {
   test('Exactly one of two creators of one document wins, and the other is told', async (store, fixture) => {
