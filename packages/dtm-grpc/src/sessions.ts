@@ -55,7 +55,7 @@ export class Sessions {
     // Node calls this when its client says that it begins no more calls.
     session.close = () => this.#end(session, held)
     // An error closes the session, and that is all that counts.
-    session.on('error', () => undefined)
+    session.on('error', releaseFrames)
     session.once('close', () => this.#held.delete(session))
     session.on('stream', (stream) => {
       held.calls++
@@ -115,6 +115,14 @@ export class Sessions {
       if (held.calls === 0) session.destroy()
     })
   }
+}
+
+/**
+ * Lets the frames of an error's stack go, which V8 does once it has written their text. Those of an error that ends a session hold the session. Its
+ * socket leads to the error, and Node leads to the socket for as long as the session stands whose client has confirmed no settings.
+ */
+function releaseFrames(error: Error): void {
+  void error.stack
 }
 
 /**
