@@ -132,8 +132,13 @@ function passBarrier({ work }: Route, call: Omit<RouteCall, 'original'>, deps: B
     // Only a null compensation has no answer of its own.
     return answer === undefined ? success({ nullCompensation: true }) : { statusCode: 200, body: answer }
   } catch (error: unknown) {
-    if (isBranchFailure(error)) return failure(error)
-    throw error
+    if (!isBranchFailure(error)) throw error
+    // Nothing undoes a pivot, so the rows of a null compensation hold back a late copy of it. Both passes are parts of one transaction.
+    if (call.branch.hasNoUndo === true) {
+      const { hasNoUndo: _, ...branch } = call.branch
+      deps.barrier.runSync({ ...branch, op: 'compensate' }, () => undefined)
+    }
+    return failure(error)
   }
 }
 

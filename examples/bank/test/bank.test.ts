@@ -93,6 +93,25 @@ describe('the bank', () => {
     expect(auditBank(bank.path)).toMatchObject({ wrongBalances: [], repeatedEffects: [], wrongOrders: [] })
   })
 
+  it('A debit that is refused as a pivot stays refused, also when there is money', async () => {
+    const bank = testBank()
+    const call = (gid: string, path: string, headers = {}) =>
+      bank.app.inject({
+        method: 'POST',
+        url: path,
+        query: { gid, trans_type: 'saga', branch_id: 'pay', op: 'action' },
+        headers,
+        payload: { account: 'alice', amountCents: 150_000 },
+      })
+    const pivot = { 'counterstep-undo': 'none' }
+    expect((await call('g-1', '/debit', pivot)).statusCode).toBe(409)
+    expect((await call('g-2', '/credit')).statusCode).toBe(200)
+    expect((await call('g-1', '/debit', pivot)).json()).toMatchObject({ code: 'ALREADY_COMPENSATED' })
+    expect(await readBalance(bank)).toBe(250_000)
+    expect((await call('g-3', '/debit', pivot)).statusCode).toBe(200)
+    expect(auditBank(bank.path)).toMatchObject({ wrongBalances: [], repeatedEffects: [], wrongOrders: [] })
+  })
+
   it('The bank shows its health, an account and the list of its accounts', async () => {
     const { app } = testBank({ name: 'bank-a' })
     expect((await app.inject('/health')).json()).toEqual({ status: 'ok', name: 'bank-a' })

@@ -1,14 +1,10 @@
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { type ClientHttp2Session, connect, type OutgoingHttpHeaders } from 'node:http2'
 import { connect as connectTcp, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { queryObjects } from 'node:v8'
 import { createKey, KeyRing } from '@counterstep/access'
-import { PacedSocket } from '@counterstep/branch-http/paced-socket'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { OPEN_CALLS_MAX, UNTAKEN_MS } from '../src/connections.ts'
@@ -783,20 +779,3 @@ describe('a hostile client', () => {
     await expectServes(fixture)
   })
 })
-
-describe('What connections leave behind', () => {
-  const FLOODING_CLIENT = join(import.meta.dirname, 'support/flooding-client.ts')
-
-  it('A connection that ends with an error, and whose client has confirmed no settings, is not kept', async () => {
-    await using fixture = await openGrpcFixture()
-    const before = countConnections()
-    // With a client in this process they were all let go.
-    await promisify(execFile)(process.execPath, [FLOODING_CLIENT, fixture.address])
-    await vi.waitFor(() => expect(countConnections()).toBeLessThanOrEqual(before), 10_000)
-    await expectServes(fixture)
-  })
-})
-
-function countConnections(): number {
-  return Number(queryObjects(PacedSocket))
-}

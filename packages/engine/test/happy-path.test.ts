@@ -49,6 +49,26 @@ describe('a saga that succeeds', () => {
     expect(node.store.writes).toBe(2)
   })
 
+  it('The actions that nothing will undo say so in their calls, and no others', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node()
+    const marked: string[] = []
+    fixture.services.onArrival = ({ branchId, op, hasNoUndo }) => {
+      if (hasNoUndo === true) marked.push(`${branchId} ${op}`)
+    }
+    const { compensation: _, ...bare } = buildBranch('a', '02')
+    const { compensation: __, ...sure } = buildBranch('a', '03')
+    const branches = [
+      buildBranch('a', '01'),
+      { ...bare, role: 'pivot' as const },
+      { ...sure, role: 'retriable' as const },
+    ]
+    await node.submit({ gid: 'a', branches }, { waitMs: 10_000 })
+    await node.submit({ gid: 'b', branches: [buildBranch('b', '01'), bare] }, { waitMs: 10_000 })
+    expect(fixture.services.calls).toHaveLength(5)
+    expect(marked).toEqual(['02 action', '02 action'])
+  })
+
   it('A request without a gid gets one', async () => {
     const fixture = new Fixture()
     const node = await fixture.node()

@@ -45,6 +45,9 @@ export interface Barrier<Tx, Effect = unknown> {
    * was empty, and for every op that undoes no other. Behind Redis the script has the `original` instead: see
    * `RedisEffect`. If you write a barrier that wraps one of these, let it pass the `original` on.
    *
+   * If nothing will undo the action (`call.hasNoUndo`), a `BranchFailure` of the effect is kept before it is thrown on: no copy of the
+   * call runs later. A barrier that you write yourself has to do that, or each refusal of a pivot may be followed by its effect.
+   *
    * Throws a `BranchError`, among them `BARRIER_EXPIRED`, `BARRIER_CONTENDED` and `BARRIER_COMMIT_UNKNOWN`, and the
    * driver's own errors. Throws a `BranchFailure` with the code `GID_REUSED` where the transaction that made the call's
    * row was accepted more than a day before the call's own transaction: the row belongs to another transaction of the

@@ -25,7 +25,8 @@ export interface BarrierCall {
   /**
    * Nothing will undo this action, so that no compensation holds back a copy of the call which comes after a refusal. A barrier
    * that begins transactions of its own then keeps the refusal: each later copy is answered `already-compensated`. So a
-   * refusal has to be the answer: another try of the same call never runs.
+   * refusal has to be the answer: another try of the same call never runs. Leave it out at a further barrier (`barrierId`) whose
+   * refusal you catch.
    */
   readonly hasNoUndo?: true
   /** This is the payload as it came. Only the Redis barrier's `hashTag` looks at it. */

@@ -173,7 +173,7 @@ async function answerUndo(workflows: Workflows, branch: Branch): Promise<HttpAns
 }
 
 function toBarrierCall(
-  { gid, branchId, op, barrierId, acceptedAt, signal }: BarrierCall,
+  { gid, branchId, op, barrierId, acceptedAt, hasNoUndo, signal }: BarrierCall,
   more: Partial<BarrierCall> = {},
 ): BarrierCall {
   return {
@@ -182,6 +182,7 @@ function toBarrierCall(
     op,
     ...(barrierId === undefined ? {} : { barrierId }),
     ...(acceptedAt === undefined ? {} : { acceptedAt }),
+    ...(hasNoUndo === undefined ? {} : { hasNoUndo }),
     ...(signal === undefined ? {} : { signal }),
     ...more,
   }

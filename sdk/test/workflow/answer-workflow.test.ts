@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noThenProperty: The answer of a plan has this field.
 
+import type { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import {
   answerBranch,
@@ -144,6 +145,31 @@ describe('a step that is called by itself', () => {
       undefined,
     ])
     expect([shop.listReserved(), shop.listRows()]).toEqual([[], []])
+  })
+
+  it('A pivot that fails keeps its refusal, so that no copy of its call runs later', async () => {
+    const shop = openShop()
+    let isSoldOut = true
+    const pay = step('pay', {
+      do: (tx: DatabaseSync) => {
+        if (isSoldOut) throw new BranchFailure('no cups', { code: 'SOLD_OUT' })
+        tx.exec("INSERT INTO reserved (sku) VALUES ('paid')")
+      },
+    })
+    const options = { version: 1, barrier: shop.barrier, steps: [pay] }
+    const order = workflow('order', options, async (ctx) => void (await ctx.pivot(pay)))
+    const body = { ...STEP, step: 'pay' }
+    const headers = { 'counterstep-undo': 'none' }
+    const refused = await callHandler([order], 'action', body, '~1', headers)
+    isSoldOut = false
+    const late = await callHandler([order], 'action', body, '~1', headers)
+    const sealed = await callHandler([order], 'compensate', STEP)
+    expect([refused.body?.code, late.body?.code, sealed.status]).toEqual([
+      'SOLD_OUT',
+      'ALREADY_COMPENSATED',
+      200,
+    ])
+    expect([refused.status, late.status, shop.listReserved()]).toEqual([409, 409, []])
   })
 
   it('Any other error of a step is asked again, and names the step for the log alone', async () => {

@@ -89,9 +89,10 @@ export async function callHandler(
   op: string,
   payload: unknown,
   branchId = op === 'plan' ? '00' : '~1',
+  sent: Readonly<Record<string, string>> = {},
 ): Promise<Answered> {
   const url = `/workflows?gid=order-17&trans_type=workflow&branch_id=${branchId}&op=${op}`
-  const { answer, error } = await answerWorkflow(workflows, { url, headers: {}, payload })
+  const { answer, error } = await answerWorkflow(workflows, { url, headers: sent, payload })
   const { statusCode: status, headers, body } = answer
   return { status, headers, error, body: body === undefined ? undefined : JSON.parse(body) }
 }

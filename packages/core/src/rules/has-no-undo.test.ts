@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { buildSaga } from '../../test/sagas.ts'
+import { call, local, WorkflowFixture } from '../../test/workflows.ts'
 import type { SagaTransaction } from '../transaction.ts'
 import { hasNoUndo } from './has-no-undo.ts'
 
@@ -27,3 +28,18 @@ it.each([
 it('A compensation is no action that nothing undoes', () => {
   expect(hasNoUndo(sagaWith({ role: 'pivot' }), { branch: 1, op: 'compensate' })).toBe(false)
 })
+
+it.each([
+  ['a call that is its pivot', call('ship', { role: 'pivot', compensation: undefined }), true],
+  ['a local step that is its pivot', local('ship', 1, { role: 'pivot', undo: false }), true],
+  ['a call without an undo', call('ship', { compensation: undefined }), false],
+  ['a local step without an undo', local('ship', 1, { undo: false }), false],
+] as const)(
+  'In a workflow the action of %s has no undo that holds back a copy: %o, %o',
+  (_what, step, expected) => {
+    const { workflow } = WorkflowFixture.accepted().plan({ next: [step] }, 'any')
+    expect(workflow.steps.map(({ id }) => id)).toEqual(['ship'])
+    expect(hasNoUndo(workflow, { branch: 0, op: 'action' })).toBe(expected)
+    expect(hasNoUndo(workflow, { branch: 0, op: 'compensate' })).toBe(false)
+  },
+)
