@@ -25,10 +25,10 @@ export function fetchTransaction(
   return sendAgain(async () => readTransaction(await send(request), gid), persistence)
 }
 
-/** Checks just enough to know that our server answered. The rest of the view is the server's own contract. */
+/** Checks just enough to know that our server answered about this transaction. The rest of the view is the server's own contract. */
 export function readTransaction(value: unknown, gid: string): TransactionView {
-  if (isTransaction(value)) return value
-  throw new UnavailableError('SAGA_UNREACHABLE', 'the answer was not a transaction', { gid })
+  if (isTransaction(value) && value.gid === gid) return value
+  throw new UnavailableError('SAGA_UNREACHABLE', `the answer was not the transaction ${gid}`, { gid })
 }
 
 function isTransaction(value: unknown): value is TransactionView {

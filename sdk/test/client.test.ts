@@ -24,7 +24,11 @@ const view = {
   branches: [],
 }
 const final = { ...view, status: 'succeeded' }
-const accepted: Reply = { status: 202, body: { ...view, ack: 'durable' } }
+const accepted = { status: 202, body: { ...view, ack: 'durable' } }
+const acceptedByGid: Reply = ({ body }) => ({
+  status: 202,
+  body: { ...accepted.body, gid: JSON.parse(body).gid },
+})
 const transfer = saga({ gid: 'g' }).branch('debit', { action: 'http://bank/debit' })
 
 describe('submit', () => {
@@ -48,7 +52,12 @@ describe('submit', () => {
   })
 
   it('A plain request gets a gid, which all attempts keep', async () => {
-    await using server = await scriptedServer(['cut', problem(503, 'SAGA_OVER_CAPACITY'), 'cut', accepted])
+    await using server = await scriptedServer([
+      'cut',
+      problem(503, 'SAGA_OVER_CAPACITY'),
+      'cut',
+      acceptedByGid,
+    ])
     const client = createClient({ url: server.url })
     await client.submit({ branches: [{ action: 'http://bank/debit' }] })
     const gids = server.seen.map(({ body }) => JSON.parse(body).gid)
@@ -162,13 +171,26 @@ describe('submit', () => {
 describe('wait', () => {
   it('Wait polls until the transaction is final, even while the server is away', async () => {
     await using server = await scriptedServer([
-      { status: 200, body: view },
+      { status: 200, body: { ...view, gid: 'a/b' } },
       'cut',
       problem(503, 'SAGA_STORE_UNAVAILABLE'),
-      { status: 200, body: final },
+      { status: 200, body: { ...final, gid: 'a/b' } },
     ])
     expect((await createClient({ url: server.url }).wait('a/b')).status).toBe('succeeded')
     expect(server.seen.map(({ url }) => url)).toEqual(Array(4).fill('/v1/transactions/a%2Fb'))
+  })
+
+  it('An answer about another transaction, which a cache or a proxy has mixed up, is none', async () => {
+    const other = { status: 200, body: { ...final, gid: 'other', ack: 'durable' } }
+    await using server = await scriptedServer([other])
+    const client = createClient({ url: server.url, retryForMs: 0 })
+    for (const call of [client.submit(transfer), client.get('g')]) {
+      expect(await catchError(call)).toMatchObject({ meaning: 'unavailable', gid: 'g' })
+    }
+    expect(await catchError(client.wait('g', { timeoutMs: 100 }))).toMatchObject({
+      code: 'SAGA_NOT_FINAL',
+      gid: 'g',
+    })
   })
 
   it('Wait ends after its timeout with the transaction that it saw last', async () => {

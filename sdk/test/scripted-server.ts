@@ -8,11 +8,13 @@ export interface Seen {
   readonly body: string
 }
 
-/** The reply to the n-th request; `cut` ends the connection without an answer. */
-export type Reply = 'cut' | { status: number; body?: unknown; headers?: Record<string, string> }
+/** The reply to the n-th request, or a function that makes it; `cut` ends the connection without an answer. */
+export type Reply = FixedReply | ((seen: Seen) => FixedReply)
+
+type FixedReply = 'cut' | { status: number; body?: unknown; headers?: Record<string, string> }
 
 /** Builds an answer with a problem of ours. */
-export function problem(status: number, code: string, more: object = {}): Exclude<Reply, 'cut'> {
+export function problem(status: number, code: string, more: object = {}): Exclude<FixedReply, 'cut'> {
   return { status, body: { type: 'x', title: 'x', status, detail: 'why', code, ...more } }
 }
 
@@ -27,8 +29,10 @@ export async function scriptedServer(replies: readonly Reply[]): Promise<Scripte
   const server = createServer(async (request, response) => {
     let body = ''
     for await (const chunk of request) body += chunk
-    seen.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers, body })
-    answer(response, replies[Math.min(seen.length, replies.length) - 1] ?? 'cut')
+    const last = { method: request.method ?? '', url: request.url ?? '', headers: request.headers, body }
+    seen.push(last)
+    const reply = replies[Math.min(seen.length, replies.length) - 1] ?? 'cut'
+    answer(response, typeof reply === 'function' ? reply(last) : reply)
   })
   await listening(server)
   const { port } = server.address() as AddressInfo
@@ -46,7 +50,7 @@ function listening(server: Server): Promise<void> {
   return new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
 }
 
-function answer(response: ServerResponse, reply: Reply): void {
+function answer(response: ServerResponse, reply: FixedReply): void {
   if (reply === 'cut') {
     response.socket?.destroy()
     return

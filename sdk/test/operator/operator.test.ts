@@ -85,7 +85,7 @@ describe('commands', () => {
 
   it('An abort can wait for the end, and does not send that as a field', async () => {
     await using server = await scriptedServer([FINE])
-    await createOperator({ url: server.url }).abort('a', { reason: 'r', waitMs: 4_500 })
+    await createOperator({ url: server.url }).abort('order/1', { reason: 'r', waitMs: 4_500 })
     expect(server.seen[0]?.headers.prefer).toBe('wait=5')
     expect(Object.keys(JSON.parse(server.seen[0]?.body ?? ''))).toEqual(['commandId', 'reason'])
   })
@@ -189,9 +189,9 @@ describe('looks', () => {
       ])
       const operator = createOperator({ url: server.url, ...options })
       expect(operator.now()).toBeLessThan(serverNow - 3_000_000)
-      await operator.show('a')
+      await operator.show('order/1')
       expect(operator.now()).toBeGreaterThanOrEqual(serverNow)
-      await operator.show('a')
+      await operator.show('order/1')
       expect(operator.now()).toBeLessThan(serverNow + 60_000)
     })
   }

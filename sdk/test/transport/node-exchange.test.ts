@@ -52,9 +52,10 @@ describe("the client over Node's HTTP client", () => {
   it('A call on a kept connection that the server had just closed is sent again by the same gid', async () => {
     const gids: string[] = []
     await using server = await serve(async (request, response) => {
-      gids.push(JSON.parse(await text(request)).gid)
+      const { gid } = JSON.parse(await text(request))
+      gids.push(gid)
       if (gids.length === 2) request.socket.resetAndDestroy()
-      else response.end(JSON.stringify(view))
+      else response.end(JSON.stringify({ ...view, gid }))
     })
     const client = createClient({ url: server.url })
     await client.submit({ branches: [{ action: 'http://bank/debit' }] })

@@ -9,7 +9,7 @@ import {
   type TransactionView,
   workflow,
 } from '../../src/index.ts'
-import { problem, scriptedServer } from '../scripted-server.ts'
+import { problem, type Reply, scriptedServer } from '../scripted-server.ts'
 
 const barrier: Barrier<object> = { run: async () => ({ decision: 'run' }) }
 const order = workflow('order', { version: 3, barrier, steps: [] }, async (_ctx, input: { sku: string }) => ({
@@ -38,7 +38,8 @@ describe('the start of a workflow', () => {
   })
 
   it('Without a barrier it asks for no grant, and a lost answer is asked for again with the same gid', async () => {
-    await using server = await scriptedServer(['cut', { status: 200, body: VIEW }])
+    const viewByGid: Reply = ({ body }) => ({ status: 200, body: { ...VIEW, gid: JSON.parse(body).gid } })
+    await using server = await scriptedServer(['cut', viewByGid])
     await createClient({ url: server.url }).start(plain, { handler: HANDLER })
     const bodies = server.seen.map(({ body }) => JSON.parse(body))
     expect(bodies).toEqual([bodies[0], bodies[0]])
