@@ -127,7 +127,8 @@ function passBarrier({ work }: Route, call: Omit<RouteCall, 'original'>, deps: B
       work({ ...call, original }, deps),
     )
     if (decision === 'already-compensated') {
-      throw new BranchFailure('this call came after its compensation', { code: 'ALREADY_COMPENSATED' })
+      const message = 'this call came after its compensation, or after a refusal of it that is kept'
+      throw new BranchFailure(message, { code: 'ALREADY_COMPENSATED' })
     }
     // Only a null compensation has no answer of its own.
     return answer === undefined ? success({ nullCompensation: true }) : { statusCode: 200, body: answer }

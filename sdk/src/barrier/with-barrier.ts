@@ -42,5 +42,6 @@ export type FirstAnswer<Effect, Answer> = unknown extends Effect ? Answer : Json
 /** Throws for the one decision that the caller must not take for a success. */
 export function assertNotCompensated({ decision }: BarrierOutcome): void {
   if (decision !== 'already-compensated') return
-  throw new BranchFailure('this call came after its compensation', { code: ALREADY_COMPENSATED })
+  const message = 'this call came after its compensation, or after a refusal of it that is kept'
+  throw new BranchFailure(message, { code: ALREADY_COMPENSATED })
 }

@@ -15,7 +15,7 @@ import type { ErrorMeaning, JsonValue } from '@counterstep/protocol'
 export const BRANCH_CODES = {
   /** This is a business failure that named no code of its own. */
   BRANCH_FAILED: { meaning: 'failure', statusCode: 409 },
-  /** The action came after its compensation: the transaction has turned around. */
+  /** The action came after its compensation, or after a refusal of it that is kept: the transaction has turned around. */
   ALREADY_COMPENSATED: { meaning: 'failure', statusCode: 409 },
   /**
    * The gid was used before: a row of a transaction that was accepted at least a day earlier stands. Nothing was
