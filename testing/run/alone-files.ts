@@ -8,6 +8,7 @@ export const ALONE_FILES: readonly string[] = [
   'functions/test/secret-keys.test.ts',
   'functions/test/silent-services.test.ts',
   'packages/branch-http/test/deadline-wheel.test.ts',
+  'packages/branch-http/test/grpc/ended-sessions.test.ts',
   'packages/branch-http/test/handshake-rests.test.ts',
   'packages/branch-http/test/hostile.test.ts',
   'packages/cli/test/wait-for-store.test.ts',

@@ -30,6 +30,8 @@ interface Connection {
   readonly session: ClientHttp2Session
   readonly socket: Duplex
   readonly credit: ControlCredit
+  /** It ends the connection when that has had no calls for long. */
+  readonly idle: NodeJS.Timeout
   calls: number
 }
 
@@ -102,7 +104,10 @@ export class GrpcConnections implements Connections<GrpcAttempt> {
       maxSessionMemory: SESSION_MIB_MAX,
       settings: { enablePush: false, maxHeaderListSize: headerBytesMax },
     })
-    const connection = { session, socket, credit: new ControlCredit(performance.now()), calls: 0 }
+    // A timer of the session's own would hold it until its time, also when it has ended.
+    const idle = setTimeout(() => this.#endIdle(connection), IDLE_MS_MAX).unref()
+    const credit = new ControlCredit(performance.now())
+    const connection: Connection = { session, socket, credit, idle, calls: 0 }
     this.#connections.add(connection)
     this.#current = connection
     this.#follow(connection)
@@ -125,13 +130,15 @@ export class GrpcConnections implements Connections<GrpcAttempt> {
     // Each stream of the session tells its own attempt.
     session.on('error', () => this.#replace(connection))
     session.once('close', () => {
+      clearTimeout(connection.idle)
       this.#replace(connection)
       this.#connections.delete(connection)
       if (!this.#isDestroyed) this.#connectForWaiting()
     })
-    session.setTimeout(IDLE_MS_MAX, () => {
-      if (this.#calls === 0) closeConnection(connection)
-    })
+  }
+
+  #endIdle(connection: Connection): void {
+    if (connection.calls === 0) closeConnection(connection)
   }
 
   #open(connection: Connection, request: GrpcRequest, attempt: GrpcAttempt): void {
@@ -148,6 +155,7 @@ export class GrpcConnections implements Connections<GrpcAttempt> {
         // A connection that has died silently would take every later call with it.
         if (stream.rstCode !== 0) this.#replace(connection)
         connection.calls--
+        if (isUsable(connection.session)) connection.idle.refresh()
         endInTime(connection)
         this.#onCallEnded()
       })
