@@ -32,7 +32,7 @@ function write(counts) {
 
 /** Returns the first line of what went wrong: the report of a long run is read without what was printed on the way. */
 function readReason(error) {
-  const [line = ''] = (error.message ?? '').split('\n')
+  const [line = ''] = String(error.message ?? '').split(/[\r\n]/)
   return line === '' ? '' : `: ${line.slice(0, REASON_CHARACTERS_MAX)}`
 }
 

@@ -24,6 +24,10 @@ export function toProblemError({ status, value, retryAfter, gid: askedGid }: Bad
     const message = `the answer was ${status}, not from a Counterstep server`
     return new UnavailableError('SAGA_UNREACHABLE', message, { status, gid })
   }
+  if (askedGid !== undefined && gid !== askedGid) {
+    const message = `the answer was ${status}, about another transaction`
+    return new UnavailableError('SAGA_UNREACHABLE', message, { status, gid: askedGid })
+  }
   if (status === 503 || status === 429) {
     const retryAfterMs = readSeconds(retryAfter)
     return new UnavailableError(problem.code, detail, { status, retryAfterMs, gid })

@@ -27,9 +27,9 @@ export async function sendSignal(
   return sendAgain(async () => readSignalView(await send(sent), gid), persistence)
 }
 
-/** Checks just enough to know that our server answered. */
+/** Checks just enough to know that our server answered about this transaction. */
 function readSignalView(value: unknown, gid: string): SignalView {
-  if (isSignalView(value)) return value
+  if (isSignalView(value) && value.gid === gid) return value
   throw new UnavailableError('SAGA_UNREACHABLE', 'the answer was not that of a signal', { gid })
 }
 

@@ -182,10 +182,18 @@ describe('wait', () => {
 
   it('An answer about another transaction, which a cache or a proxy has mixed up, is none', async () => {
     const other = { status: 200, body: { ...final, gid: 'other', ack: 'durable' } }
-    await using server = await scriptedServer([other])
+    const conflict = problem(409, 'SAGA_GID_CONFLICT', { gid: 'other' })
+    const taken = { status: 200, body: { gid: 'other', name: 'approval', id: 'a', state: 'taken' } }
+    await using server = await scriptedServer([other, conflict, taken, other])
     const client = createClient({ url: server.url, retryForMs: 0 })
-    for (const call of [client.submit(transfer), client.get('g')]) {
-      expect(await catchError(call)).toMatchObject({ meaning: 'unavailable', gid: 'g' })
+    const calls = [
+      () => client.submit(transfer),
+      () => client.submit(transfer),
+      () => client.signal('g', 'approval'),
+      () => client.get('g'),
+    ]
+    for (const call of calls) {
+      expect(await catchError(call())).toMatchObject({ meaning: 'unavailable', gid: 'g' })
     }
     expect(await catchError(client.wait('g', { timeoutMs: 100 }))).toMatchObject({
       code: 'SAGA_NOT_FINAL',
