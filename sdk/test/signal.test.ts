@@ -8,14 +8,10 @@ const taken: Reply = { status: 200, body: { gid: 'g', name: 'approval', id: 'cli
 
 describe('client.signal', () => {
   it('A signal is posted with its id and payload, and the answer says what became of it', async () => {
-    await using server = await scriptedServer([taken])
+    const view = { gid: 'g/1', name: 'approval', id: 'click-8', state: 'taken' }
+    await using server = await scriptedServer([{ status: 200, body: view }])
     const client = createClient({ url: server.url, apiKey: 'key-of-the-page' })
-    expect(await client.signal('g/1', approval, { by: 'kim' }, { id: 'click-8' })).toEqual({
-      gid: 'g',
-      name: 'approval',
-      id: 'click-8',
-      state: 'taken',
-    })
+    expect(await client.signal('g/1', approval, { by: 'kim' }, { id: 'click-8' })).toEqual(view)
     const [request] = server.seen
     expect(request).toMatchObject({ method: 'POST', url: '/v1/transactions/g%2F1/signals/approval' })
     expect(request?.headers.authorization).toBe('Bearer key-of-the-page')
