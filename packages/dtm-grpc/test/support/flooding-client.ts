@@ -1,5 +1,4 @@
 // Opens connections to the server at HOST:PORT, and sends over each more frames of SETTINGS than Node's HTTP/2 confirms at once.
-import { once } from 'node:events'
 import { connect } from 'node:net'
 
 const CONNECTIONS = 100
@@ -12,10 +11,10 @@ const flood = Buffer.concat([preface, ...Array.from({ length: FRAMES }, () => se
 
 const ends = Array.from({ length: CONNECTIONS }, async () => {
   const socket = connect({ host, port: Number(port) })
-  // The server may end the connection by a reset.
+  // The server may end the connection by a reset, which is an end like any other here.
   socket.on('error', () => undefined)
   socket.resume()
   socket.write(flood)
-  await once(socket, 'close')
+  await new Promise<void>((resolve) => socket.once('close', () => resolve()))
 })
 await Promise.all(ends)
