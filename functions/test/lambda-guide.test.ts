@@ -72,8 +72,10 @@ function signLikeAws({ request: { method, url = '', headers }, body }: Arrived):
 it("The Lambda guide's signingFetch signs what the client sends, and the guide's transfer is submitted by it", async () => {
   const arrived: Arrived[] = []
   await using server = createServer(async (request, response) => {
-    arrived.push({ request, body: await text(request) })
-    const view = { gid: 'g', status: 'succeeded', ack: 'durable', branches: [], items: [] }
+    const body = await text(request)
+    arrived.push({ request, body })
+    const gid = body === '' ? 'a/b %' : JSON.parse(body).gid
+    const view = { gid, status: 'succeeded', ack: 'durable', branches: [], items: [] }
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(view))
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
