@@ -1,44 +1,65 @@
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { createConnection } from 'mysql2/promise'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type OwnStore, ownStore } from './own-store.ts'
+import { Client } from 'pg'
+import { expect, it } from 'vitest'
+import { ownStore } from './own-store.ts'
 
-const SHORT_ONES = 200
+interface Connection {
+  query(sql: string): Promise<unknown>
+  end(): Promise<void>
+}
 
-describeOn('mariadb', 'transactions of a database that are open for long', (serverUrl) => {
-  let store: OwnStore
+async function connect(url: string): Promise<Connection> {
+  if (url.startsWith('mysql:')) return createConnection(url)
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  return client
+}
 
-  beforeAll(async () => {
-    store = await ownStore(serverUrl)
-    const connection = await createConnection(store.url)
-    await connection.query('CREATE TABLE counts (name INT PRIMARY KEY, count INT NOT NULL)')
-    await connection.query('INSERT INTO counts VALUES (1, 0), (2, 0)')
-    await connection.end()
-  })
-
-  afterAll(() => store.drop())
-
-  it('One that waits for its program is seen until its end, beside many short ones that are not', async () => {
-    const [waiting, busy] = [await createConnection(store.url), await createConnection(store.url)]
-    try {
-      const end = new AbortController()
-      const increment = async () => {
-        for (let i = 0; i < SHORT_ONES || !end.signal.aborted; i++) {
-          await busy.query('UPDATE counts SET count = count + 1 WHERE name = 1')
-        }
+for (const server of ['mariadb', 'mysql', 'postgres'] as const) {
+  describeOn(server, 'a database that no other test has', (serverUrl) => {
+    it('The store tells of a database transaction that stays open, and of none when it is over', async () => {
+      const store = await ownStore(serverUrl)
+      const connection = await connect(store.url)
+      try {
+        await connection.query('CREATE TABLE one (id INT PRIMARY KEY)')
+        await connection.query('INSERT INTO one VALUES (1)')
+        await connection.query('START TRANSACTION')
+        await connection.query('UPDATE one SET id = 2')
+        expect(await store.hasLongTransaction()).toBe(true)
+        await connection.query('COMMIT')
+        expect(await store.hasLongTransaction()).toBe(false)
+      } finally {
+        await connection.end()
+        await store.drop()
       }
-      const increments = increment()
-      await waiting.query('BEGIN')
-      await waiting.query('UPDATE counts SET count = count + 1 WHERE name = 2')
-      const during = await store.hasLongTransaction()
-      await waiting.query('COMMIT')
-      const after = await store.hasLongTransaction()
-      end.abort()
-      await increments
-      expect({ during, after }).toEqual({ during: true, after: false })
-    } finally {
-      waiting.destroy()
-      busy.destroy()
-    }
+    })
+
+    it('One that stays open is seen beside many short ones, and these are no such transaction', async () => {
+      const store = await ownStore(serverUrl)
+      const [waiting, busy] = [await connect(store.url), await connect(store.url)]
+      try {
+        await waiting.query('CREATE TABLE counts (name INT PRIMARY KEY, count INT NOT NULL)')
+        await waiting.query('INSERT INTO counts VALUES (1, 0), (2, 0)')
+        const end = new AbortController()
+        const increments = incrementUntil(end.signal, busy)
+        await waiting.query('START TRANSACTION')
+        await waiting.query('UPDATE counts SET count = count + 1 WHERE name = 2')
+        const during = await store.hasLongTransaction()
+        await waiting.query('COMMIT')
+        const after = await store.hasLongTransaction()
+        end.abort()
+        await increments
+        expect({ during, after }).toEqual({ during: true, after: false })
+      } finally {
+        await waiting.end()
+        await busy.end()
+        await store.drop()
+      }
+    })
   })
-})
+}
+
+async function incrementUntil(end: AbortSignal, connection: Connection): Promise<void> {
+  while (!end.aborted) await connection.query('UPDATE counts SET count = count + 1 WHERE name = 1')
+}
