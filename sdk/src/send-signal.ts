@@ -30,7 +30,7 @@ export async function sendSignal(
 /** Checks just enough to know that our server answered about this transaction. */
 function readSignalView(value: unknown, gid: string): SignalView {
   if (isSignalView(value) && value.gid === gid) return value
-  throw new UnavailableError('SAGA_UNREACHABLE', 'the answer was not that of a signal', { gid })
+  throw new UnavailableError('SAGA_UNREACHABLE', `the answer was not that of a signal to ${gid}`, { gid })
 }
 
 function isSignalView(value: unknown): value is SignalView {

@@ -136,8 +136,7 @@ function passBarrier({ work }: Route, call: Omit<RouteCall, 'original'>, deps: B
     if (!isBranchFailure(error)) throw error
     // Nothing undoes a pivot, so the rows of a null compensation hold back a late copy of it. Both passes are parts of one transaction.
     if (call.branch.hasNoUndo === true) {
-      const { hasNoUndo: _, ...branch } = call.branch
-      deps.barrier.runSync({ ...branch, op: 'compensate' }, () => undefined)
+      deps.barrier.runSync({ ...call.branch, op: 'compensate' }, () => undefined)
     }
     return failure(error)
   }
