@@ -83,8 +83,9 @@ export class ServeProcess {
 
   async #nextLine(): Promise<void> {
     const streams = [this.#child.stdout, this.#child.stderr].filter((stream) => stream !== null)
-    const ended = this.#ended.then(() => {
-      throw new Error(`it has ended: ${this.output}`)
+    const ended = this.#ended.then((code) => {
+      // The last line, which says why, comes first: a report of many tests shows no more than the first line.
+      throw new Error(`it has ended (${code}): ${this.output.split('\n').at(-1)}\n${this.output}`)
     })
     await Promise.race([...streams.map((stream) => once(stream, 'data')), ended])
     await new Promise((resolve) => setImmediate(resolve))

@@ -31,7 +31,9 @@ export async function startOnMariadb({
   await root.query(`CREATE DATABASE ${DATABASE}`)
   await root.end()
   const storeUrl = `${mariadb.url}/${DATABASE}`
-  const start = (port: number) => startConsoleServer({ kind: 'serve', hasKeys, storeUrl, port, more })
+  // A server with a given port also takes DTM's port, which may be another's.
+  const options = { kind: 'serve', hasKeys, storeUrl, more: ['--dtm-port', 'off', ...more] } as const
+  const start = (port: number) => startConsoleServer({ ...options, port })
   const servers: ConsoleServer[] = []
   // The first one makes the tables.
   for (let number = 0; number < count; number++) servers.push(started.use(await start(0)))

@@ -151,6 +151,9 @@ await describeWith('prometheus', 'the dashboard', (program) => {
     const given = [
       '--port',
       port,
+      // A server with a given port also takes DTM's port, which may be another's.
+      '--dtm-port',
+      'off',
       '--data',
       data,
       '--keys-file',
