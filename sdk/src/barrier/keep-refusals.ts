@@ -1,5 +1,10 @@
-import { BranchError, isBranchFailure } from '../branch/branch-errors.ts'
+import type { PlanFailure } from '@counterstep/protocol'
+import type { BarrierCall } from '../branch/branch.ts'
+import { BranchError, type BranchFailure, isBranchError, isBranchFailure } from '../branch/branch-errors.ts'
+import { createFailure, readFailure } from '../branch/failures.ts'
 import type { Barrier, BarrierOutcome } from './barrier.ts'
+import type { UndoOfRefusal } from './pass-barrier.ts'
+import { readStoredAnswer, toAnswerText } from './stored-answer.ts'
 
 /** A copy of a refused call has taken effect, so there is something to undo. */
 class CopyStands extends Error {}
@@ -8,20 +13,28 @@ class CopyStands extends Error {}
  * Lets a barrier's `run` keep the refusal of an action that nothing will undo. Other actions that fail are compensated, and the rows of
  * that null compensation hold back a late copy of the action. Here the barrier makes these rows itself, before the refusal is answered:
  * if the process dies before they are durable, nothing was answered, and the call comes again. If a copy has taken effect in between,
- * its answer is the answer.
+ * its answer is the answer. The row of the undo has the refusal as its answer, so that each later copy is refused in the same words.
  */
 export function keepRefusals<Tx, Effect>(run: Barrier<Tx, Effect>['run']): Barrier<Tx, Effect>['run'] {
+  const runKeeping = async (call: BarrierCall, undo: UndoOfRefusal, effect: Parameters<typeof run>[1]) => {
+    try {
+      return await run(call, effect)
+    } catch (error: unknown) {
+      if (!isBranchFailure(error)) throw error
+      if (await isKept(() => run({ ...undo, ...keepWords(error) }, refuseUndo))) throw error
+      return readCopy(() => run(call, effect))
+    }
+  }
   return async (call, effect) => {
     if (call.hasNoUndo !== true || call.op !== 'action') return run(call, effect)
     // A grouped branch is built on a barrier that does the same, so the mark goes no further.
     const { hasNoUndo: _, ...known } = call
-    try {
-      return await run(known, effect)
-    } catch (error: unknown) {
-      if (!isBranchFailure(error)) throw error
-      if (await isKept(() => run({ ...known, op: 'compensate' }, refuseUndo))) throw error
-      return readCopy(() => run(known, effect))
-    }
+    const undo: UndoOfRefusal = { ...known, op: 'compensate' }
+    const outcome = await runKeeping(known, undo, effect)
+    if (outcome.decision !== 'already-compensated') return outcome
+    const failure = readWords(await run(undo, refuseUndo))
+    if (failure === undefined) return outcome
+    throw failure
   }
 }
 
@@ -47,4 +60,34 @@ async function readCopy(run: () => Promise<BarrierOutcome>): Promise<BarrierOutc
 
 function refuseUndo(): never {
   throw new CopyStands()
+}
+
+/** Returns the words of a refusal as a text that can be stored, without those for which there is no room or that JSON cannot hold. */
+function keepWords(error: BranchFailure): { readonly refusal?: string } {
+  const { code, message, details } = readFailure(error)
+  for (const words of [
+    { code, message, details },
+    { code, message },
+    { code, message: '' },
+  ]) {
+    try {
+      return { refusal: toAscii(toAnswerText({ refused: words })) }
+    } catch (tooMuch: unknown) {
+      if (!isBranchError(tooMuch)) throw tooMuch
+    }
+  }
+  return {}
+}
+
+/** A database may have an encoding that lacks characters of the message, and a refusal must not fail for that. */
+function toAscii(json: string): string {
+  return json.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** Reads the refusal that was kept. There is none if a compensation came before the call, or an older version kept the refusal. */
+function readWords({ answer }: BarrierOutcome): BranchFailure | undefined {
+  const kept = readStoredAnswer(answer) as { readonly refused?: Partial<PlanFailure> } | null | undefined
+  const { code, message, details } = kept?.refused ?? {}
+  if (typeof code !== 'string' || typeof message !== 'string') return undefined
+  return createFailure({ code, message, ...(details === undefined ? {} : { details }) })
 }

@@ -20,9 +20,16 @@ import {
 } from './decide-call.ts'
 import { toAnswerText } from './stored-answer.ts'
 
+/** The undo of an action whose refusal is kept. Where there is nothing to undo, the text becomes the answer of the undo's row. */
+export interface UndoOfRefusal extends BarrierCall {
+  readonly refusal?: string
+}
+
 export interface PassingCall extends RowInstants {
   readonly key: BarrierKey
   readonly op: Op
+  /** The text of an {@link UndoOfRefusal}. */
+  readonly refusal?: string | undefined
 }
 
 /** The findings of an insert. */
@@ -60,8 +67,9 @@ export interface BarrierTable {
 }
 
 /** Checks a call before anything is inserted. Throws BRANCH_CALL_INVALID. */
-export function toPassingCall(call: BarrierCall, now: number): PassingCall {
-  return { key: toBarrierKey(call), op: call.op, ...computeRowInstants(call.acceptedAt, now) }
+export function toPassingCall(call: UndoOfRefusal, now: number): PassingCall {
+  const { op, acceptedAt, refusal } = call
+  return { key: toBarrierKey(call), op, refusal, ...computeRowInstants(acceptedAt, now) }
 }
 
 /**
@@ -73,13 +81,14 @@ export async function passBarrier(
   call: PassingCall,
   effect: (original: JsonValue | undefined) => unknown,
 ): Promise<BarrierOutcome> {
-  const { key, op, at, since } = call
+  const { key, op, at, since, refusal } = call
   const { ops, origin } = await table.insert(key, barrierRows(op), at)
   const standing = origin === undefined ? await readStanding(table, call, ops) : [origin]
   const decision = decideCall(op, ops, standing, since)
   if (mustRemoveOwn(op, decision, ops)) await table.remove(key, op)
   const settled = settleWithoutEffect(op, decision, standing)
   if (settled !== undefined) {
+    if (decision === 'null-compensation' && refusal !== undefined) await table.keepAnswer(key, op, refusal)
     if (ops.size === 0) await table.flushStanding?.()
     return settled
   }

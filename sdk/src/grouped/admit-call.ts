@@ -1,11 +1,11 @@
 import { computeRowInstants } from '@counterstep/protocol/barrier'
+import type { UndoOfRefusal } from '../barrier/pass-barrier.ts'
 import { assertNotExpired } from '../barrier/retention.ts'
 import { toBarrierKey } from '../branch/barrier-key.ts'
-import type { BarrierCall } from '../branch/branch.ts'
 import type { AdmittedCall } from './group-barrier.ts'
 
 /** Checks one call before it waits for others. */
-export function admitCall(call: BarrierCall, retentionMs: number, now: number): AdmittedCall {
+export function admitCall(call: UndoOfRefusal, retentionMs: number, now: number): AdmittedCall {
   assertNotExpired(call, retentionMs, now)
   const key = toBarrierKey(call)
   const branch = toBranchText(key.gid, key.branchId, key.barrierId)

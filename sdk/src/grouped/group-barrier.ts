@@ -1,5 +1,6 @@
 import type { JsonValue, Op } from '@counterstep/protocol'
 import type { Barrier, BarrierOutcome } from '../barrier/barrier.ts'
+import type { UndoOfRefusal } from '../barrier/pass-barrier.ts'
 import type { BarrierKey } from '../branch/barrier-key.ts'
 import type { BarrierCall } from '../branch/branch.ts'
 
@@ -23,7 +24,7 @@ export interface GroupRunner<Tx> {
   /** Says how long a call may take, in milliseconds. The wait until its group begins may take as long again. */
   readonly timeoutMs?: number
   /** Checks a call before it waits for others. Throws what `run` would throw before it does anything. */
-  admit(call: BarrierCall): AdmittedCall
+  admit(call: UndoOfRefusal): AdmittedCall
   /**
    * Runs all calls in one database transaction, and runs it again as a whole while it is the victim of a deadlock.
    * Resolves after its COMMIT. Throws `GroupRolledBack` if a call keeps the others from committing, or needs a row that
@@ -35,7 +36,7 @@ export interface GroupRunner<Tx> {
 
 /** A call whose parts have been checked. */
 export interface AdmittedCall {
-  readonly call: BarrierCall
+  readonly call: UndoOfRefusal
   /** Names the branch within the barrier's table: its key as one text. */
   readonly branch: string
   readonly key: BarrierKey

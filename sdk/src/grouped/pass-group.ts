@@ -4,7 +4,7 @@ import { decideCall, findOriginal, mustRemoveOwn, needsStanding } from '../barri
 import { AnsweredCalls } from './answered-calls.ts'
 import { applyRound, type GroupWork, removeFailed } from './apply-round.ts'
 import type { GroupPass, GroupVerdict } from './group-barrier.ts'
-import type { GroupRow, GroupTable } from './group-table.ts'
+import type { GroupRow, GroupTable, KeptAnswer } from './group-table.ts'
 import { passPlanned } from './pass-planned.ts'
 import { compareBranches, type Member, toRounds } from './rounds.ts'
 import { hasOutcome, toSettledVerdict } from './settled-verdict.ts'
@@ -80,7 +80,8 @@ function* passRound(
   const findings = yield* decideRound(table, round, verdicts)
   const { kept, failed: unserved } = yield* applyRound(findings.running, work, verdicts)
   const failed = [...findings.removed, ...unserved]
-  if (kept.length > 0) yield* wait(table.keepAnswers(kept))
+  const answered = [...findings.refused, ...kept]
+  if (answered.length > 0) yield* wait(table.keepAnswers(answered))
   yield* removeFailed(table, failed, verdicts, isOneOfSeveral)
   return findings.rows - failed.length
 }
@@ -91,6 +92,8 @@ interface Findings {
   readonly running: readonly Member[]
   /** Members whose own row is new, and must not stay. */
   readonly removed: readonly Member[]
+  /** The refusals that undos without anything to undo keep. */
+  readonly refused: readonly KeptAnswer[]
 }
 
 /** Inserts the rows and decides for each call, as for a single call, but with one statement for all. */
@@ -109,8 +112,9 @@ function* decideRound(
       : yield* wait(table.readStanding(repeated.map(({ admitted }) => admitted)))
   const running: Member[] = []
   const removed: Member[] = []
+  const refused: KeptAnswer[] = []
   for (const member of round) {
-    const { op, branch, since } = member.admitted
+    const { op, branch, since, call } = member.admitted
     const rows = standing?.get(branch) ?? []
     const decision = decideCall(op, findOps(member), rows, since)
     const verdict = toSettledVerdict(op, decision, rows)
@@ -119,10 +123,12 @@ function* decideRound(
       continue
     }
     verdicts[member.place] = verdict
+    if (decision === 'null-compensation' && call.refusal !== undefined)
+      refused.push({ admitted: member.admitted, answer: call.refusal })
     const isRefused = 'error' in verdict && findOps(member).has(op)
     if (isRefused || mustRemoveOwn(op, decision, findOps(member))) removed.push(member)
   }
-  return { rows: inserted.size, running, removed }
+  return { rows: inserted.size, running, removed, refused }
 }
 
 const NONE: ReadonlySet<Op> = new Set()

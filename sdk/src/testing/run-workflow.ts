@@ -16,7 +16,7 @@ import {
   type Undoable,
 } from '@counterstep/workflow'
 import type { BranchFailure } from '../branch/branch-errors.ts'
-import { createFailure, readFailure } from '../workflow/failures.ts'
+import { createFailure, readFailure } from '../branch/failures.ts'
 import { countGrantsByDefault } from '../workflow/grants.ts'
 import { nextTurn } from '../workflow/next-turn.ts'
 import { watchRejections } from '../workflow/watch-rejections.ts'

@@ -6,9 +6,10 @@ import { type BarrierCall, BranchFailure } from '../../src/index.ts'
 
 const COPY: BarrierCall = { gid: 'g-1', branchId: '01', op: 'action' }
 const CALL: BarrierCall = { ...COPY, hasNoUndo: true }
-const refuse = (): never => {
-  throw new BranchFailure('said no', { code: 'SAID_NO' })
+const throwing = (failure: BranchFailure) => (): never => {
+  throw failure
 }
+const refuse = throwing(new BranchFailure('said no', { code: 'SAID_NO' }))
 
 /** Its own `run` keeps nothing of calls without the mark. `before` runs before each undo. */
 function openRun(before: (barrier: ReturnType<typeof openBarrier>) => Promise<unknown>) {
@@ -37,6 +38,45 @@ it('A refusal is not answered if the rows that keep it cannot be written', async
   const { barrier, run } = openRun(() => Promise.reject(new Error('the database is away')))
   await expect(run(CALL, refuse)).rejects.toThrow('the database is away')
   expect((await barrier.run(COPY, () => 'done')).decision).toBe('run')
+})
+
+it.each([
+  [
+    'its words',
+    { details: { cents: 5, of: 'Ä€𝄞' } },
+    { message: 'said no', details: { cents: 5, of: 'Ä€𝄞' } },
+  ],
+  ['its message alone if its details are too long', { details: 'x'.repeat(16_384) }, { message: 'said no' }],
+  ['its message alone if JSON cannot hold its details', { details: 1n as never }, { message: 'said no' }],
+])('A copy of a refused call is refused with the code of the refusal and %s', async (_, words, kept) => {
+  const { run } = openRun(() => Promise.resolve())
+  const failure = new BranchFailure('said no', { code: 'SAID_NO', ...words })
+  await expect(run(CALL, throwing(failure))).rejects.toBe(failure)
+  const copy: unknown = await run(CALL, () => 'done').catch((error: unknown) => error)
+  expect(copy).toBeInstanceOf(BranchFailure)
+  const { code, message, details } = copy as BranchFailure
+  expect({ code, message, details }).toEqual({ code: 'SAID_NO', ...kept })
+})
+
+it('A refusal whose message is too long is kept with its code, and one with too long a code without its words', async () => {
+  for (const [code, message, copy] of [
+    ['SAID_NO', 'x'.repeat(16_384), 'SAID_NO'],
+    ['x'.repeat(16_384), '', undefined],
+  ] as const) {
+    const { run } = openRun(() => Promise.resolve())
+    await expect(run(CALL, throwing(new BranchFailure(message, { code })))).rejects.toMatchObject({ code })
+    if (copy === undefined) expect((await run(CALL, () => 'done')).decision).toBe('already-compensated')
+    else await expect(run(CALL, () => 'done')).rejects.toMatchObject({ code: copy, message: '' })
+  }
+})
+
+it('A copy that comes after a compensation, and not after a refusal, is told so', async () => {
+  const { barrier, run } = openRun(() => Promise.resolve())
+  await barrier.run(COPY, () => 'done')
+  await barrier.run({ ...COPY, op: 'compensate' }, () => ({ refused: 1 }))
+  expect((await run(CALL, () => 'done')).decision).toBe('already-compensated')
+  await barrier.run({ ...COPY, gid: 'g-2', op: 'compensate' }, () => 'undone')
+  expect((await run({ ...CALL, gid: 'g-2' }, () => 'done')).decision).toBe('already-compensated')
 })
 
 it('A refusal of a call that is no action, or is not marked, is not kept', async () => {

@@ -13,6 +13,7 @@ import type { BarrierOptions, BarrierOutcome } from '../barrier.ts'
 import { settleReuse, toMessageError, toOutcome } from '../decide-call.ts'
 import { keepRefusals } from '../keep-refusals.ts'
 import { buildLocalCall, type MessageBarrier } from '../message-barrier.ts'
+import type { UndoOfRefusal } from '../pass-barrier.ts'
 import { toLocalOutcome } from '../query-back.ts'
 import { assertNotExpired, checkRetentionMs } from '../retention.ts'
 import { EMPTY_ANSWER, STORED_ANSWER_BYTES_MAX } from '../stored-answer.ts'
@@ -86,7 +87,7 @@ export function redisBarrier(
     return hashTag === undefined ? `${prefix}:${id}` : `${prefix}:{${checkTag(hashTag(call))}}:${id}`
   }
   return {
-    run: keepRefusals(async (call, plan) => {
+    run: keepRefusals(async (call: UndoOfRefusal, plan) => {
       const nowMs = now()
       assertNotExpired(call, keptMs, nowMs)
       const key = readKey(call)
@@ -96,7 +97,16 @@ export function redisBarrier(
       const { script, keys, args } = 'effect' in planned ? planned.effect : NO_EFFECT
       const mode = !('effect' in planned) ? 'decide' : findOriginOp(call.op) === undefined ? 'run' : 'undo'
       const { at, since } = computeRowInstants(call.acceptedAt, nowMs)
-      const rule = [...ops, keptMs, mode, STORED_ANSWER_BYTES_MAX, at, since, ...decisions]
+      const rule = [
+        ...ops,
+        keptMs,
+        mode,
+        STORED_ANSWER_BYTES_MAX,
+        at,
+        since,
+        ...decisions,
+        call.refusal ?? '',
+      ]
       const reply = await evaluate(redis, toScript(script), [key, ...keys], [...rule, ...(args ?? [])])
       const outcome = readReply(call.op, reply)
       if (outcome.decision === 'run' && 'error' in planned) throw planned.error

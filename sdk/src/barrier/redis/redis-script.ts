@@ -23,6 +23,7 @@ end
 local decision = ARGV[8 + 3 * state + pairState]
 if decision == 'null-compensation' then
   redis.call('HSET', barrier, pair, own, pair .. ':at', at, own, own, own .. ':at', at)
+  if ARGV[20] ~= '' then redis.call('HSET', barrier, own .. ':answer', ARGV[20]) end
   redis.call('PEXPIRE', barrier, ttlMs)
 end
 if decision == 'duplicate' then return { decision, redis.call('HGET', barrier, own .. ':answer') or '' } end
@@ -52,7 +53,7 @@ local function effect(KEYS, ARGV, original)
 // answer of the effect's own is never taken for an outcome, and one that is no JSON is dropped.
 const EPILOGUE = `
 end
-local outcome = effect({ unpack(KEYS, 2) }, { unpack(ARGV, 20) }, original)
+local outcome = effect({ unpack(KEYS, 2) }, { unpack(ARGV, 21) }, original)
 if outcome == nil then outcome = successJson() end
 if not made[outcome] then outcome = success(outcome) end
 if outcome.result == 'failure' then return { 'failure', tostring(outcome.code), tostring(outcome.message) } end
@@ -112,7 +113,8 @@ const SINCE = 1
  * Returns the rule of one op as the script needs it: a decision for each state that the script can find. Every decision
  * comes from the one function that decides. The rule fills ARGV[1], ARGV[2] and ARGV[8] to ARGV[19]. These last are the
  * decisions for four states of the own row (it is missing, stands, blocks the op, or is another transaction's) times
- * three states of the pair's row (it is missing, stands, or is another transaction's).
+ * three states of the pair's row (it is missing, stands, or is another transaction's). ARGV[20] is the refusal that a null
+ * compensation keeps, if it keeps one.
  */
 export function readRule(op: Op): RedisRule {
   const known = rules.get(op)

@@ -118,7 +118,7 @@ export function sqliteBarrier<Database extends SqliteDatabase>(
 
 function pass(
   rows: SqliteRows,
-  { key, op, at, since }: PassingCall,
+  { key, op, at, since, refusal }: PassingCall,
   effect: (original: JsonValue | undefined) => unknown,
 ): BarrierOutcome {
   const inserted = rows.insert(key, barrierRows(op), at)
@@ -126,7 +126,11 @@ function pass(
   const decision = decideCall(op, inserted, standing, since)
   if (mustRemoveOwn(op, decision, inserted) && !rows.remove(key, op)) throw toTransactionLostError()
   const settled = settleWithoutEffect(op, decision, standing)
-  if (settled !== undefined) return settled
+  if (settled !== undefined) {
+    const isKept = decision === 'null-compensation' && refusal !== undefined
+    if (isKept && !rows.keepAnswer(key, op, refusal)) throw toTransactionLostError()
+    return settled
+  }
   const answer = toAnswerText(requireSynchronous(effect(findOriginal(op, standing))))
   if (!rows.keepAnswer(key, op, answer)) throw toTransactionLostError()
   return toOutcome('run', answer)
