@@ -24,6 +24,7 @@ export interface BarrierSuite {
 const SUCCEED = { does: 'succeed' } as const
 /** So many rounds of calls have a first one that says no. */
 const REFUSED_FIRST = 100
+const REFUSED_AT_ONCE = 20
 /** `!` after an op marks one whose business says no. */
 interface Row {
   readonly before: readonly string[]
@@ -215,6 +216,16 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
         const { hasNoUndo: _, ...unmarked } = call
         expect((await fixture.run(unmarked, SUCCEED)).decision).toBe('already-compensated')
         if (fixture.rollsBack) expect(await fixture.effects(call.gid)).toEqual([])
+      })
+
+      it('Each of many at once is kept in its words', async () => {
+        const calls = Array.from({ length: REFUSED_AT_ONCE }, newFinalCall)
+        for (const effect of [{ does: 'fail' }, SUCCEED] as const) {
+          const told = await Promise.all(
+            calls.map((call) => fixture.run(call, effect).catch((error) => error)),
+          )
+          for (const error of told) expect(error).toMatchObject({ code: 'SAID_NO' })
+        }
       })
 
       it('It is answered only if no copy of the call has taken effect, or ever will', async () => {
