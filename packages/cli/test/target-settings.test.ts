@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DEFAULT_CALLER_LIMITS } from '@counterstep/branch-http'
+import { targetPolicy } from '@counterstep/branch-http/targets'
 import { selfSignedCertificate } from '@counterstep/test-servers/certificate'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readCommand, type ServeConfig } from '../src/config.ts'
@@ -65,6 +66,22 @@ describe('S1: targets', () => {
     expect(readConfig(['--services', 'bank=https://bank.test']).targets.others).toBe('none')
     expect(readConfig(['--allow-targets', 'https://bank.test']).targets.others).toBe('none')
   })
+
+  it.each([
+    ['--allow-targets', 'http://127.0.0.1:9000'],
+    ['--services', 'own=http://127.0.0.1:9000'],
+  ])(
+    'S43: A list with --allow-any-target opens no other port of this machine, on a loopback bind too: %s %s',
+    (...list) => {
+      const { targets } = readConfig([...list, '--allow-any-target'])
+      const policy = targetPolicy(targets)
+      for (const url of ['http://127.0.0.1:5432/', 'https://localhost/', 'http://bank.test/'])
+        expect(policy.check(url)).toMatchObject({ code: 'SAGA_TARGET_NOT_ALLOWED' })
+      expect(policy.check('https://bank.test/')).toBeUndefined()
+      for (const address of ['127.0.0.1', '::1']) expect(policy.mayReach('bank.test', address)).toBe(false)
+      expect(policy.mayReach('bank.test', '10.0.0.1')).toBe(true)
+    },
+  )
 
   it('A server that may call any target is warned', () => {
     expect(readConfig(['--allow-any-target']).warnings).toEqual([

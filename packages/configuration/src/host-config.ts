@@ -52,14 +52,14 @@ export function pickFunctionAccess({
 
 /**
  * If only this machine reaches the server and no targets are set, this is development, and its branches are on this
- * machine.
+ * machine. A server with a list may be behind a proxy on the same machine.
  */
 export function chooseTargetRules(
   { services, allowTargets, allowAnyTarget }: SharedValues,
-  isLocal: boolean,
+  isLoopbackBind: boolean,
 ): TargetRules {
-  const isUnset = services.length === 0 && allowTargets.length === 0
-  const others = allowAnyTarget ? 'any' : isUnset && isLocal ? 'loopback' : 'none'
+  const isLocal = isLoopbackBind && services.length === 0 && allowTargets.length === 0
+  const others = allowAnyTarget ? 'any' : isLocal ? 'loopback' : 'none'
   return Object.freeze({ services, allowed: allowTargets, others, isLocal })
 }
 
