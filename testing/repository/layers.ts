@@ -109,15 +109,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   [CONFORMANCE]: layer('testing/store-conformance', [CORE, PROTOCOL]),
   '@counterstep/simulator': layer('testing/simulator', [CORE, PROTOCOL, WORKFLOW]),
   [SERVER]: layer('packages/server', [ACCESS, ENGINE, CORE, PROTOCOL], {
-    thirdParty: [
-      '@fastify/static',
-      '@fastify/swagger',
-      '@fastify/swagger-ui',
-      'fastify',
-      'pino',
-      'prom-client',
-      'zod',
-    ],
+    thirdParty: ['@fastify/swagger', '@fastify/swagger-ui', 'fastify', 'pino', 'prom-client', 'zod'],
     testWorkspaces: [CONFORMANCE, BRANCH_HTTP, SQLITE, TEST_SERVERS, WORKFLOW],
   }),
   [DTM]: layer('packages/dtm', [ACCESS, ENGINE, CORE, PROTOCOL], {

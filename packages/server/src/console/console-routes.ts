@@ -1,7 +1,8 @@
 import type { ConnectionBounds } from '@counterstep/access'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { sendRouteUnknown } from '../http/unknown-route.ts'
 import type { Operation } from '../openapi/operation.ts'
+import { type ConsoleFiles, readConsoleFiles, takesGzip } from './console-files.ts'
 import { CONSOLE_HEADERS } from './console-headers.ts'
 
 export const consoleOperation: Operation = {
@@ -23,12 +24,6 @@ const PAGE = 'index.html'
 const ROOT = '/console'
 /** The names of these files have a hash of their content. */
 const HASHED = /^assets\//
-/** A name begins with no dot, so that no path leaves the folder and no hidden file is shown. */
-const FILE = /^[A-Za-z0-9_-][A-Za-z0-9._-]*(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/
-/** They are sent in place of the file whose name they continue. */
-const COMPRESSED = /\.gz$/
-/** A file that is being sent holds a descriptor, and buffers of about this size. */
-const OPEN_FILE_BYTES = 128 * 1024
 
 /** Adds the files of the console. Everyone may read them, since a browser has no key before its page is there. */
 export function buildConsoleRoutes(
@@ -36,9 +31,16 @@ export function buildConsoleRoutes(
   bounds: Pick<ConnectionBounds, 'holdAnswer'>,
 ) {
   return async function addConsoleRoutes(app: FastifyInstance): Promise<void> {
-    // The plugin is imported only here, so that the bundle of a Lambda function can leave it out.
-    const { fastifyStatic } = await import('@fastify/static')
-    await app.register(fastifyStatic, { serve: false, preCompressed: true, cacheControl: false })
+    let opened: Promise<ConsoleFiles> | undefined
+    const openFiles = () => {
+      opened ??= openDirectory().catch((error: unknown) => {
+        // The next caller tries again.
+        opened = undefined
+        throw error
+      })
+      return opened
+    }
+    const openDirectory = async () => readConsoleFiles(await directory())
     app.setNotFoundHandler((_request, reply) => sendRouteUnknown(reply))
     app.addHook('onSend', (_request, reply, payload, done) => {
       reply.headers(CONSOLE_HEADERS)
@@ -50,24 +52,23 @@ export function buildConsoleRoutes(
       reply.header('cache-control', 'no-store').redirect('console/', 302)
     })
     app.get('/*', options, async function sendConsoleFile(request, reply) {
-      const file = readFile(request)
+      const { '*': path } = request.params as { readonly '*': string }
+      const name = path === '' ? PAGE : path
+      const file = (await openFiles()).get(name)
       if (file === undefined) return sendRouteUnknown(reply)
-      const folder = await directory()
-      bounds.holdAnswer(request.raw, reply.raw, OPEN_FILE_BYTES)
-      reply.header('cache-control', chooseCaching(file))
-      return reply.sendFile(file, folder)
+      const { type, bytes, gzipped } = file
+      const isGzipped = gzipped !== undefined && takesGzip(request.headers['accept-encoding'])
+      const sent = isGzipped ? gzipped : bytes
+      bounds.holdAnswer(request.raw, reply.raw, sent.length)
+      reply.type(type).header('cache-control', chooseCaching(name)).header('vary', 'accept-encoding')
+      if (isGzipped) reply.header('content-encoding', 'gzip')
+      return reply.send(sent)
     })
   }
 }
 
 /** They have to be under a prefix of their own, so that the answer to an unknown file is theirs. */
 export const CONSOLE_ROUTES = { prefix: ROOT } as const
-
-function readFile(request: FastifyRequest): string | undefined {
-  const { '*': path } = request.params as { readonly '*': string }
-  const file = path === '' ? PAGE : path
-  return FILE.test(file) && !COMPRESSED.test(file) ? file : undefined
-}
 
 function chooseCaching(file: string): string {
   if (file === PAGE) return 'no-store'
