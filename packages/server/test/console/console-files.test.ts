@@ -135,6 +135,22 @@ describe('S30: the files of the console', () => {
     expect(icon.headers['cache-control']).toBe('no-cache')
   })
 
+  it('The files are read once, and again only after they could not be read', async () => {
+    const copy = await mkdtemp(join(tmpdir(), 'counterstep-console-'))
+    let asked = 0
+    const directory = async () => {
+      asked += 1
+      if (asked === 1) throw new Error('the build is not there yet')
+      return copy
+    }
+    const app = buildApp({ engine: createScriptedEngine(), console: { directory } })
+    expect((await app.inject({ url: '/console/' })).statusCode).toBe(500)
+    await writeFile(join(copy, 'index.html'), PAGE)
+    expect((await app.inject({ url: '/console/' })).body).toBe(PAGE)
+    await rm(copy, { recursive: true })
+    expect([(await app.inject({ url: '/console/' })).body, asked]).toEqual([PAGE, 2])
+  })
+
   it('No path leaves the folder, shows a hidden file, or names a compressed one', async () => {
     const app = buildConsoleApp()
     await app.listen({ port: 0, host: '127.0.0.1' })
