@@ -14,7 +14,7 @@ const OLD_BUILD_MS_MIN = 60 * 60 * 1_000
 let building: Promise<string> | undefined
 
 /**
- * Returns the folder with index.html and its assets, each with a `.gz` beside it. In a clone it builds them
+ * Returns the folder with index.html and its assets, the large ones as a `.gz`. In a clone it builds them
  * if the sources have changed since the last build. A published package carries one build.
  */
 export function consoleDirectory(): Promise<string> {

@@ -1,5 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { extname, join, sep } from 'node:path'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
 
 /** A file of the built console. */
 export interface ConsoleFile {
@@ -18,23 +20,24 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
 }
-const COMPRESSED = '.gz'
+const HIDDEN = /(?:^|[/\\])\./
+const COMPRESSED = /\.gz$/
 
 /**
- * Reads all files of a built console, which are less than a megabyte. Anyone may ask for them, and a request that opens a file
- * costs several times what one costs that is answered from memory. A `.gz` goes with the file whose name it continues. A hidden
- * file is none of the console's.
+ * Reads all files of a built console, which are less than a megabyte. Callers need no key to ask for them, and a request that
+ * opens a file costs several times what one costs that is answered from memory. A large file is stored as a `.gz`. A hidden file
+ * is none of the console's.
  */
 export async function readConsoleFiles(folder: string): Promise<ConsoleFiles> {
-  const names = (await readdir(folder, { recursive: true })).filter((name) => !/(?:^|[/\\])\./.test(name))
   const files = new Map<string, ConsoleFile>()
-  for (const name of names) {
+  for (const stored of await readdir(folder, { recursive: true })) {
+    const name = stored.replace(COMPRESSED, '')
     const type = TYPES[extname(name)]
-    if (type === undefined) continue
-    const bytes = await readFile(join(folder, name))
-    const compressed = name + COMPRESSED
-    const gzipped = names.includes(compressed) ? { gzipped: await readFile(join(folder, compressed)) } : {}
-    files.set(name.split(sep).join('/'), { type, bytes, ...gzipped })
+    if (type === undefined || HIDDEN.test(name)) continue
+    const read = await readFile(join(folder, stored))
+    const isPlain = name === stored
+    const file = isPlain ? { bytes: read } : { bytes: await promisify(gunzip)(read), gzipped: read }
+    files.set(name.split(sep).join('/'), { type, ...file })
   }
   return files
 }

@@ -22,8 +22,7 @@ beforeAll(async () => {
   await mkdir(join(root, 'assets'), { recursive: true })
   await writeFile(join(root, 'index.html'), PAGE)
   await writeFile(join(root, 'favicon.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>')
-  await writeFile(join(root, '.hidden'), 'secret')
-  await writeFile(join(root, 'assets', 'main-AbC123xy.js'), SCRIPT)
+  await writeFile(join(root, '.hidden.js'), 'secret')
   await writeFile(join(root, 'assets', 'main-AbC123xy.js.gz'), gzipSync(SCRIPT))
   await writeFile(join(folder, 'outside.txt'), 'secret')
 })
@@ -170,7 +169,7 @@ describe('S30: the files of the console', () => {
       '%2fetc%2fpasswd',
       '//etc/passwd',
       'C:/Windows/win.ini',
-      '.hidden',
+      '.hidden.js',
       'assets/./main-AbC123xy.js',
       'assets//main-AbC123xy.js',
       'assets',
