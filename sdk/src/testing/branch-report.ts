@@ -19,6 +19,7 @@ export type BranchCheckName =
   | 'action-against-compensation'
   | 'two-branches'
   | 'refusal'
+  | 'kept-refusal'
   | 'payloads'
   | 'broken-payload'
   | 'garbage'

@@ -35,6 +35,8 @@ export const BRANCH_RULES = {
   FAILURE_NOT_409:
     'Where the business says no, the answer is 409 and no other: anything else is asked again for ever.',
   FAILURE_LEFT_EFFECT: 'Where the business says no, nothing of the effect stays behind.',
+  REFUSAL_NOT_KEPT:
+    'An action that nothing undoes (counterstep-undo: none) and that was refused never runs later: a copy of its call is refused, too.',
   BARRIER_APART_FROM_EFFECT:
     'What remembers a call commits in one database transaction with its effect, or not at all: a refused or broken call that is remembered is lost.',
   ERROR_SWALLOWED:

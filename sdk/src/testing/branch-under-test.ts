@@ -58,6 +58,11 @@ export interface BranchUnderTest {
   /** JSON that the business refuses: without it (and without `drain`) nothing is known of failures. */
   readonly refusedPayload?: unknown
   /**
+   * The action is also the pivot of a saga or of a workflow, or a branch without a compensation: a refusal of it has to be
+   * kept. Needs `refusedPayload`.
+   */
+  readonly isPivot?: boolean
+  /**
    * Makes an action hard to undo, for instance spends what it credited or sells the seats that it set free. The
    * action itself must still be possible then. Give it where the action brings something; where it takes something,
    * give `drain`.

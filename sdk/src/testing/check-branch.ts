@@ -14,7 +14,7 @@ import { garbage } from './checks/garbage.ts'
 import { oneActionAndItsCompensation, twoGids } from './checks/one-action.ts'
 import { actionAfterCompensation, actionAgainstCompensation, compensationFirst } from './checks/order.ts'
 import { payloads } from './checks/payloads.ts'
-import { drained, refusal, spent } from './checks/refusal.ts'
+import { drained, keptRefusal, refusal, spent } from './checks/refusal.ts'
 import { twoBranches } from './checks/two-branches.ts'
 import { NOTHING } from './state-change.ts'
 import { type Run, Trial } from './trial.ts'
@@ -30,6 +30,7 @@ const CHECKS: readonly BranchCheckPlan[] = [
   actionAgainstCompensation,
   twoBranches,
   refusal,
+  keptRefusal,
   payloads,
   brokenPayload,
   garbage,
@@ -41,9 +42,9 @@ const CHECKS: readonly BranchCheckPlan[] = [
 
 /**
  * Sends a service what production will send it (duplicates, alone and at once; a compensation before its action, and an
- * action after its compensation; both at once; refusals; large and broken payloads; garbage), checks how the state has
- * changed, and reports which rule was broken. It makes about a hundred calls, one check after the other. It needs no
- * test framework.
+ * action after its compensation; both at once; refusals, and whether one that nothing undoes is kept; large and broken
+ * payloads; garbage), checks how the state has changed, and reports which rule was broken. It makes about a hundred calls,
+ * one check after the other. It needs no test framework.
  *
  * A fault is reported once, under the code of its rule: the checks that would only find it again are skipped. A slow
  * service is no fault. Rejects with what `read`, `spend`, `drain` or `outage` throw, and with a TypeError for wrong

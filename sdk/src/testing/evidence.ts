@@ -11,6 +11,8 @@ import type { BranchIds } from './branch-under-test.ts'
 export interface SentCall extends BranchIds {
   readonly step: 'call'
   readonly op: string
+  /** The call had the header `counterstep-undo: none`. */
+  readonly hasNoUndo?: true
   /** This is the attempt of this branch and op, counted from 1 like the header `counterstep-attempt`. */
   readonly attempt: number
   readonly url: string
@@ -49,7 +51,8 @@ function renderStep(step: Evidence): string {
   if (step.step === 'did') return `-- ${step.what}`
   if (step.step === 'read') return `read (${step.gid}) → ${shown(step.state)}`
   const { op, gid, branchId, attempt, body, sentMs, answer, lost } = step
-  const call = `${op} of ${gid}/${branchId}, attempt ${attempt}, sent at ${Math.round(sentMs)} ms`
+  const mark = step.hasNoUndo === true ? ', counterstep-undo: none' : ''
+  const call = `${op} of ${gid}/${branchId}${mark}, attempt ${attempt}, sent at ${Math.round(sentMs)} ms`
   const outcome =
     answer === undefined
       ? `no answer: ${lost ?? 'not yet'}`

@@ -37,6 +37,8 @@ export interface Unusual {
   readonly body?: string
   /** The body is filled up to this size with white space. */
   readonly bodyBytes?: number
+  /** An action is sent as one that nothing undoes. */
+  readonly hasNoUndo?: boolean
   /** Changes the query before it is sent. */
   readonly query?: (query: URLSearchParams) => void
 }
@@ -185,7 +187,8 @@ export class Trial {
     throw new RuleBroken('COMPENSATION_NOT_DONE', found)
   }
 
-  #toCall(role: Role, ids: BranchIds, { payload, body, bodyBytes = 0, query }: Unusual): SentCall {
+  #toCall(role: Role, ids: BranchIds, unusual: Unusual): SentCall {
+    const { payload, body, bodyBytes = 0, query } = unusual
     const { branch, service } = this.run
     const op = OPS[branch.kind][role]
     const url = new URL(branch[role], service.base)
@@ -199,7 +202,8 @@ export class Trial {
     this.#attempts.set(key, attempt)
     const sent = payload === undefined ? toPayload(branch.payload, ids) : payload
     const text = (body ?? JSON.stringify(sent)).padEnd(bodyBytes)
-    return { step: 'call', op, ...ids, attempt, url: url.href, body: text, sentMs: this.#ms() }
+    const mark = unusual.hasNoUndo === true && op === 'action' ? { hasNoUndo: true as const } : {}
+    return { step: 'call', op, ...ids, ...mark, attempt, url: url.href, body: text, sentMs: this.#ms() }
   }
 
   #identityHeaders({ gid, branchId, op }: SentCall): Record<string, string> {
@@ -224,6 +228,7 @@ export class Trial {
       'counterstep-accepted-at': String(this.#acceptedAt),
       // A call whose query is wrong on purpose must not name its branch in headers instead.
       ...(hasIdentity ? this.#identityHeaders(call) : {}),
+      ...(call.hasNoUndo === true ? { 'counterstep-undo': 'none' } : {}),
     }
     const request = { url: new URL(call.url), headers, body: call.body }
     const late = leftMs < callTimeoutMs ? atLimit : new TimeOver(`none within ${callTimeoutMs} ms`)

@@ -35,6 +35,7 @@ async function mustPass(
     compensation: '/wallet',
     payload: { cents: 100 },
     refusedPayload: { cents: 100 * START_CENTS },
+    isPivot: true,
     lingerMs: 100,
     ...branch,
   })

@@ -24,6 +24,8 @@ export type Fault =
   | 'answers 200 to a late action'
   | 'looks for the action before it locks'
   | 'answers 422 to a refusal'
+  | 'keeps no refusal'
+  | 'answers 200 to a copy of a kept refusal'
   | 'commits part of what it refuses'
   | 'commits its barrier before the effect'
   | 'swallows errors'
@@ -54,6 +56,8 @@ export const CODE_OF: Readonly<Record<Fault, BranchRuleCode>> = {
   'answers 200 to a late action': 'LATE_ACTION_NOT_REFUSED',
   'looks for the action before it locks': 'ACTION_RACED_COMPENSATION',
   'answers 422 to a refusal': 'FAILURE_NOT_409',
+  'keeps no refusal': 'REFUSAL_NOT_KEPT',
+  'answers 200 to a copy of a kept refusal': 'REFUSAL_NOT_KEPT',
   'commits part of what it refuses': 'FAILURE_LEFT_EFFECT',
   'commits its barrier before the effect': 'BARRIER_APART_FROM_EFFECT',
   'swallows errors': 'ERROR_SWALLOWED',
@@ -135,6 +139,9 @@ export class Wallet {
     if (call === undefined)
       return { status: this.#is('calls garbage a failure') ? 409 : 400, body: 'no call' }
     if (this.#is('forgets what it did a while ago')) this.#forgetSoon()
+    const hasNoUndo = request.headers.get('counterstep-undo') === 'none'
+    if (hasNoUndo && this.#is('answers 200 to a copy of a kept refusal') && this.#standing(call).length > 0)
+      return { status: 200, body: '' }
     try {
       const body = await request.text()
       if (this.#is('takes no large body') && body.length > BODY_BYTES_MAX) return { status: 413, body: '' }
@@ -142,6 +149,8 @@ export class Wallet {
       const { cents } = JSON.parse(body) as { cents: number }
       return await this.#pass(this.#toKey(call), call.op === 'action' ? -cents : cents)
     } catch (error: unknown) {
+      if (hasNoUndo && error instanceof Refused && !this.#is('keeps no refusal'))
+        this.#transaction(() => this.#insert({ ...this.#toKey(call), op: 'compensate' }))
       return this.#thrown(error)
     }
   }
@@ -321,6 +330,7 @@ export function walletUnderTest(wallet: Wallet): BranchUnderTest {
     compensation: '/refund',
     payload: { cents: PRICE_CENTS },
     refusedPayload: { cents: 100 * START_CENTS },
+    isPivot: true,
     read: () => wallet.cents,
     spend: () => undefined,
     drain: () => wallet.drain(),

@@ -191,6 +191,6 @@ describe('what the test kit sends', () => {
     const states = report.checks.flatMap(({ evidence: [first] }) =>
       first?.step === 'read' ? [first.state] : [],
     )
-    expect(states).toEqual(Array(10).fill('10000'))
+    expect(states).toEqual(Array(11).fill('10000'))
   })
 })

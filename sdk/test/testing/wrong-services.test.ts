@@ -36,7 +36,10 @@ async function reportOn(fault: Fault | undefined, without: readonly (keyof Branc
 function createListener(fetch: (request: Request) => Promise<Response>) {
   return async (request: IncomingMessage, response: ServerResponse) => {
     const { method = 'GET', url = '/' } = request
-    const answer = await fetch(new Request(`http://wallet.test${url}`, { method, body: await text(request) }))
+    const mark = request.headers['counterstep-undo']
+    const headers = mark === undefined ? {} : { 'counterstep-undo': String(mark) }
+    const given = { method, headers, body: await text(request) }
+    const answer = await fetch(new Request(`http://wallet.test${url}`, given))
     response.writeHead(answer.status).end(await answer.text())
   }
 }
@@ -45,7 +48,7 @@ describe('the test kit on a hand-written service', () => {
   it('The test kit finds no fault in a right service, and skips no check', async () => {
     const report = await checkBranch({ ...walletUnderTest(new Wallet()), lingerMs: LINGER_MS })
     expect(report.violations).toEqual([])
-    expect(report.checks.map(({ outcome }) => outcome)).toEqual(Array(16).fill('passed'))
+    expect(report.checks.map(({ outcome }) => outcome)).toEqual(Array(17).fill('passed'))
     expect(report.ok).toBe(true)
   })
 
@@ -177,6 +180,7 @@ describe('the test kit on a hand-written service', () => {
       ['action-after-compensation', 'compensation-first did not pass (COMPENSATION_WITHOUT_ACTION)'],
       ['action-against-compensation', 'duplicates did not pass (DUPLICATE_RAN_TWICE)'],
       ['two-branches', 'duplicates did not pass (DUPLICATE_RAN_TWICE)'],
+      ['kept-refusal', 'isPivot was not given'],
       ['payloads', 'compensation-first did not pass (COMPENSATION_WITHOUT_ACTION)'],
       ['outage', 'no outage was given'],
       ['late-duplicates', 'no lingerMs was given'],

@@ -14,6 +14,27 @@ export const refusal: BranchCheckPlan = {
   },
 }
 
+/** The copy has a payload that the business allows, in place of a business that decides otherwise by then. */
+export const keptRefusal: BranchCheckPlan = {
+  name: 'kept-refusal',
+  needs: ['refusal', 'action-after-compensation'],
+  lacks: ({ isPivot, kind, refusedPayload }) => {
+    if (isPivot !== true) return 'isPivot was not given'
+    if (kind === 'tcc') return 'a try is always undone'
+    return refusedPayload === undefined ? 'no refusedPayload was given' : undefined
+  },
+  examine: async (trial, run) => {
+    const ids = trial.newBranch()
+    const refused = { payload: run.branch.refusedPayload, hasNoUndo: true }
+    await mustSayNo(trial, run, ids, refused, 'refusedPayload')
+    const start = await trial.readFirst(ids)
+    const { statusCode } = await trial.ask('action', ids, { hasNoUndo: true })
+    const [code, what] = ['REFUSAL_NOT_KEPT', 'a copy of a refused action that nothing undoes'] as const
+    await mustHaveChanged(trial, { start, ids, expected: [NOTHING] }, { code, what })
+    if (statusCode !== FAILURE) throw new RuleBroken(code, `${what} was answered ${statusCode}`)
+  },
+}
+
 export const drained: BranchCheckPlan = {
   name: 'drained',
   needs: ['duplicates'],
