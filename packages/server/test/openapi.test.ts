@@ -34,7 +34,8 @@ interface Document {
 }
 
 /** The document and the routes are as in `counterstep dev`. No file of the console is there. */
-const PAGES = { console: { directory: () => '/nowhere' }, breaks: new Breaks(nodeClock()) }
+/** No file of this folder is one of a console. */
+const PAGES = { console: { directory: () => import.meta.dirname }, breaks: new Breaks(nodeClock()) }
 
 // Counterstep makes the document itself, and the test of OpenAPI 3.1 below checks it as a whole.
 const document = buildOpenApiDocument(OPERATIONS, {
