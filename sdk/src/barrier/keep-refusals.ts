@@ -1,10 +1,10 @@
 import type { PlanFailure } from '@counterstep/protocol'
 import type { BarrierCall } from '../branch/branch.ts'
-import { BranchError, type BranchFailure, isBranchError, isBranchFailure } from '../branch/branch-errors.ts'
+import { BranchError, type BranchFailure, isBranchFailure } from '../branch/branch-errors.ts'
 import { createFailure, readFailure } from '../branch/failures.ts'
 import type { Barrier, BarrierOutcome } from './barrier.ts'
 import type { UndoOfRefusal } from './pass-barrier.ts'
-import { readStoredAnswer, toAnswerText } from './stored-answer.ts'
+import { readStoredAnswer, STORED_ANSWER_BYTES_MAX } from './stored-answer.ts'
 
 /** A copy of a refused call has taken effect, so there is something to undo. */
 class CopyStands extends Error {}
@@ -70,18 +70,21 @@ function keepWords(error: BranchFailure): { readonly refusal?: string } {
     { code, message },
     { code, message: '' },
   ]) {
-    try {
-      return { refusal: toAscii(toAnswerText({ refused: words })) }
-    } catch (tooMuch: unknown) {
-      if (!isBranchError(tooMuch)) throw tooMuch
-    }
+    const refusal = toAsciiJson({ refused: words })
+    if (refusal !== undefined && refusal.length <= STORED_ANSWER_BYTES_MAX) return { refusal }
   }
   return {}
 }
 
 /** A database may have an encoding that lacks characters of the message, and a refusal must not fail for that. */
-function toAscii(json: string): string {
-  return json.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+function toAsciiJson(value: object): string | undefined {
+  try {
+    const escape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+    return JSON.stringify(value).replace(/[\u0080-\uffff]/g, escape)
+  } catch {
+    // The details are what JSON cannot hold. The answer leaves them out, too.
+    return undefined
+  }
 }
 
 /** Reads the refusal that was kept. There is none if a compensation came before the call, or an older version kept the refusal. */

@@ -7,7 +7,7 @@ export type SuiteEffect =
   /** It answers what it was handed of the op that it undoes: `{ "original": … }`. */
   | { readonly does: 'tell-original' }
   /** It writes its effect, and then says no. */
-  | { readonly does: 'fail' }
+  | { readonly does: 'fail'; readonly message?: string }
   | { readonly does: 'not-yet' }
   /** It writes its effect, and then throws what is no failure. */
   | { readonly does: 'break' }
@@ -42,7 +42,7 @@ export function thrownBy(effect: SuiteEffect): Error | undefined {
     case 'tell-original':
       return undefined
     case 'fail':
-      return new BranchFailure('said no', { code: 'SAID_NO' })
+      return new BranchFailure(effect.message ?? 'said no', { code: 'SAID_NO' })
     case 'not-yet':
       return new BranchOngoing({ retryAfterMs: 1_500 })
     case 'break':

@@ -218,6 +218,16 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
         if (fixture.rollsBack) expect(await fixture.effects(call.gid)).toEqual([])
       })
 
+      it('It is kept with as long and as odd a message as there is room for', async () => {
+        for (const message of ['\x7f'.repeat(16_000), 'Ä€𝄞'.repeat(680), '\0'.repeat(2_700)]) {
+          const call = newFinalCall()
+          // A script of Redis says its own words.
+          const said = { code: 'SAID_NO', message: fixture.rollsBack ? message : 'said no' }
+          await expect(fixture.run(call, { does: 'fail', message })).rejects.toMatchObject(said)
+          await expect(fixture.run(call, SUCCEED)).rejects.toMatchObject(said)
+        }
+      })
+
       it('Each of many at once is kept in its words', async () => {
         const calls = Array.from({ length: REFUSED_AT_ONCE }, newFinalCall)
         for (const effect of [{ does: 'fail' }, SUCCEED] as const) {

@@ -47,6 +47,11 @@ it.each([
     { message: 'said no', details: { cents: 5, of: 'Ä€𝄞' } },
   ],
   ['its message alone if its details are too long', { details: 'x'.repeat(16_384) }, { message: 'said no' }],
+  [
+    'its message alone if its details are too long in ASCII',
+    { details: 'Ä'.repeat(3_000) },
+    { message: 'said no' },
+  ],
   ['its message alone if JSON cannot hold its details', { details: 1n as never }, { message: 'said no' }],
 ])('A copy of a refused call is refused with the code of the refusal and %s', async (_, words, kept) => {
   const { run } = openRun(() => Promise.resolve())
