@@ -87,8 +87,8 @@ export class ConnectionBounds {
     this.#ignoreRefused(server)
     // Node would answer 417 by itself, as often as a caller asks, and no hook would see the request.
     server.on('checkExpectation', ({ socket }: IncomingMessage, response: ServerResponse) => {
-      this.#turns.countExcess()
       const connection = findConnection(socket)
+      this.#turns.countExcess(connection)
       if (connection.isRefused) return
       connection.isRefused = true
       // This answer goes behind the answers that the connection already waits for.
@@ -102,7 +102,8 @@ export class ConnectionBounds {
     for (const handle of server.listeners('request') as RequestListener[]) {
       server.off('request', handle)
       server.on('request', (request, response) => {
-        if (findConnection(request.socket).isRefused) this.#turns.countExcess()
+        const connection = findConnection(request.socket)
+        if (connection.isRefused) this.#turns.countExcess(connection)
         else handle.call(server, request, response)
       })
     }
@@ -131,8 +132,9 @@ export class ConnectionBounds {
    */
   refuseAfterFrameworkErrors(handle: FrameworkErrorHandler): FrameworkErrorHandler {
     return (error, request, reply) => {
-      if (findConnection(request.raw.socket).isRefused) {
-        this.#turns.countExcess()
+      const connection = findConnection(request.raw.socket)
+      if (connection.isRefused) {
+        this.#turns.countExcess(connection)
         reply.hijack()
         return
       }
@@ -243,7 +245,7 @@ export class ConnectionBounds {
     const oddity = findOddity(raw)
     const connection = findConnection(raw.socket)
     if (connection.isRefused) {
-      this.#turns.countExcess()
+      this.#turns.countExcess(connection)
       reply.hijack()
     } else if (oddity !== undefined) {
       refuseConnection(request, reply)
@@ -260,7 +262,9 @@ export class ConnectionBounds {
   }
 
   #refuseBody(request: FastifyRequest, reply: FastifyReply): void {
-    if (request.raw.headers['transfer-encoding'] !== undefined) this.#turns.countExcess(REFUSED_CHUNKS_EXCESS)
+    const { raw } = request
+    if (raw.headers['transfer-encoding'] !== undefined)
+      this.#turns.countExcess(findConnection(raw.socket), REFUSED_CHUNKS_EXCESS)
     refuseConnection(request, reply)
   }
 
@@ -275,7 +279,7 @@ export class ConnectionBounds {
       this.#holders.hold(connection, chunkBytes)
       if (chunk.length < TINY_CHUNK_BYTES) {
         tinyChunks += 1
-        this.#turns.countExcess()
+        this.#turns.countExcess(connection)
         if (tinyChunks % TINY_CHUNKS_PER_READ_MAX === 0) this.#turns.readLater(connection)
       }
       if (bodyBytes > BODY_BYTES_MAX) release()

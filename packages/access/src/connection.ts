@@ -33,6 +33,8 @@ export interface Connection {
    * It is true once a request was refused: the connection ends after that answer, and what else it sends is ignored.
    */
   isRefused: boolean
+  /** It has brought this many requests beyond its share, or what costs as much. */
+  excess: number
   /** In this turn of the event loop, `begunInTurn` requests of the connection were begun. */
   turn: number
   begunInTurn: number
@@ -88,6 +90,7 @@ export function findConnection(socket: Socket): Connection {
     hasPassed: false,
     passedAt: 0,
     isRefused: false,
+    excess: 0,
     wasFull: false,
     turn: NO_TURN,
     begunInTurn: 0,

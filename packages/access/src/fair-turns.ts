@@ -1,6 +1,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { IncomingMessage } from 'node:http'
 import { type Connection, NO_TURN, pauseReading, resumeReading, type WaitingRequest } from './connection.ts'
+import { CostlyHolders } from './costly-holders.ts'
 import { HolderQueue } from './holder-queue.ts'
 import { TurnTime } from './turn-time.ts'
 
@@ -40,6 +41,10 @@ const STRANGERS_PER_ACCEPTING_TURN_MIN = 1
 const PER_STRANGER_WHILE_ACCEPTING = 1
 /** A turn with this many requests beyond the shares of their connections takes about as long as reading for 1 ms. */
 const COSTLY_EXCESS = 100
+/** A connection with this many requests beyond its share, which has shown no good key, makes its holder a costly one. */
+const EXCESS_OF_COSTLY = 32
+/** One turn reads from this many new connections of costly holders, behind those of others. Each may take as long as 7 ms. */
+const COSTLY_STARTED_PER_TURN_MAX = 1
 /** One holder may have this many connections that wait to be read from for the first time. They are read within 2 s. */
 const UNREAD_PER_HOLDER_MAX = 128
 /**
@@ -82,7 +87,12 @@ export class FairTurns {
   #isStrangersTurn = false
   readonly #toResume = new HolderQueue()
   readonly #toStart = new HolderQueue()
+  /** They are new, and their holders are costly ones. */
+  readonly #toStartLast = new HolderQueue()
+  readonly #costly: CostlyHolders
   readonly #toReadOn = new HolderQueue()
+  /** All queues of connections that are not read from. */
+  readonly #paused = [this.#toResume, this.#toStart, this.#toStartLast, this.#toReadOn]
   #excess = 0
   /** So many requests within the shares of connections with a good key have come in this turn after its time was over. */
   #late = 0
@@ -102,6 +112,7 @@ export class FairTurns {
   constructor(options: FairTurnsOptions, nowMs = () => performance.now()) {
     this.#options = options
     this.#time = new TurnTime(options.turnMsMax, nowMs)
+    this.#costly = new CostlyHolders(nowMs)
   }
 
   /** Returns how many requests wait for a later turn. */
@@ -119,7 +130,7 @@ export class FairTurns {
     this.#enterTurn(connection)
     const isStranger = connection.caller === undefined
     const isOverShare = this.#isOverShare(connection, isStranger)
-    if (isOverShare) this.countExcess()
+    if (isOverShare) this.countExcess(connection)
     else if (this.#mayBegin(connection, isStranger)) {
       connection.begunInTurn += 1
       begin()
@@ -153,8 +164,9 @@ export class FairTurns {
   /** Reads from a connection that has just opened in a later turn. Returns false if too many of its holder wait for that already. */
   startNew(connection: Connection): boolean {
     this.#hasAccepted = true
-    if (this.#toStart.count(connection.holder) >= UNREAD_PER_HOLDER_MAX) return false
-    this.#pause(connection, this.#toStart)
+    const { holder } = connection
+    if (this.#toStart.count(holder) + this.#toStartLast.count(holder) >= UNREAD_PER_HOLDER_MAX) return false
+    this.#pause(connection, this.#costly.has(holder) ? this.#toStartLast : this.#toStart)
     return true
   }
 
@@ -166,7 +178,11 @@ export class FairTurns {
   /**
    * Counts requests that are over the share of their connection, or work that costs as much, even if they are refused.
    */
-  countExcess(requests = 1): void {
+  countExcess(connection: Connection, requests = 1): void {
+    const before = connection.excess
+    connection.excess += requests
+    const isCostly = before < EXCESS_OF_COSTLY && connection.excess >= EXCESS_OF_COSTLY
+    if (isCostly && connection.caller === undefined) this.#costly.note(connection.holder)
     this.#countTurn()
     this.#excess += requests
     this.#pauseIfFlooded()
@@ -291,8 +307,7 @@ export class FairTurns {
     connection.waiting.length = 0
     this.#connections.delete(connection)
     this.#hadTheirTurn.delete(connection)
-    for (const queue of [this.#known, this.#strangers, this.#toResume, this.#toStart, this.#toReadOn])
-      queue.delete(connection)
+    for (const queue of [this.#known, this.#strangers, ...this.#paused]) queue.delete(connection)
   }
 
   readonly #endTurn = (): void => {
@@ -308,13 +323,12 @@ export class FairTurns {
     if (this.#acceptingTurns === 0) {
       this.#resumeSome(this.#toResume, RESUMED_PER_TURN_MAX)
       this.#resumeSome(this.#toStart, STARTED_PER_TURN_MAX)
+      this.#resumeSome(this.#toStartLast, COSTLY_STARTED_PER_TURN_MAX)
       this.#resumeSome(this.#toReadOn, STARTED_PER_TURN_MAX)
     }
     for (const connection of this.#hadTheirTurn) this.#queue(connection)
     this.#hadTheirTurn.clear()
-    const isMoreToDo = [this.#known, this.#strangers, this.#toResume, this.#toStart, this.#toReadOn].some(
-      ({ size }) => size > 0,
-    )
+    const isMoreToDo = [this.#known, this.#strangers, ...this.#paused].some(({ size }) => size > 0)
     if (isMoreToDo) this.#countTurn()
     this.#beginNext()
   }
@@ -360,7 +374,7 @@ export class FairTurns {
 
   #readOnIfPaused(connection: Connection): void {
     if (connection.isPaused !== true || connection.isRefused) return
-    if (this.#toStart.has(connection) || this.#toReadOn.has(connection)) return
+    if ([this.#toStart, this.#toStartLast, this.#toReadOn].some((queue) => queue.has(connection))) return
     if (connection.waiting.length >= this.#options.perTurnMax) return
     if (connection.caller === undefined) this.#toReadOn.add(connection)
     else if (connection.wasFull) this.#toResume.add(connection)
@@ -375,6 +389,11 @@ export class FairTurns {
       if (connection === undefined) return
       // A connection with waiting requests is queued again when they have begun.
       if (connection.isRefused || connection.waiting.length > 0) continue
+      // Its holder has become a costly one while it waited.
+      if (connections === this.#toStart && this.#costly.has(connection.holder)) {
+        this.#toStartLast.add(connection)
+        continue
+      }
       connection.resumedInTurn = this.#turn
       connection.wasFull = false
       resumeReading(connection)

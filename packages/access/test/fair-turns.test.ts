@@ -185,6 +185,68 @@ describe('S41: the connections of strangers in a turn that has no more time for 
     expect(other.isPaused).toBe(false)
   })
 
+  describe('new connections of a holder that has lately brought very many requests over one', () => {
+    const openNew = (turns: FairTurns, holder: Holder, count = 1) => {
+      const opened = openMany(holder, count)
+      for (const each of opened) expect(turns.startNew(each)).toBe(true)
+      return opened
+    }
+    const makeCostly = ({ ask }: Pick<ReturnType<typeof createTurns>, 'ask'>, holder: Holder) => {
+      const costly = open(holder)
+      for (let request = 0; request < 40; request++) ask(costly, 'c', 0)
+    }
+
+    it('They are read from behind those of others, one in a turn', async () => {
+      const made = createTurns()
+      const flood = createAddress('192.0.2.1')
+      makeCostly(made, flood)
+      const late = openNew(made.turns, flood, 10)
+      const others = ['192.0.2.2', '192.0.2.3'].flatMap((name) => openNew(made.turns, createAddress(name), 2))
+      await made.endTurn()
+      expect([countPaused(others), countPaused(late)]).toEqual([0, 9])
+      await made.endTurn()
+      expect(countPaused(late)).toBe(8)
+    })
+
+    it('Those that wait already go behind, too', async () => {
+      const made = createTurns()
+      const flood = createAddress('192.0.2.1')
+      const late = openNew(made.turns, flood, 10)
+      makeCostly(made, flood)
+      const others = openNew(made.turns, createAddress('192.0.2.2'), 4)
+      await made.endTurn()
+      expect([countPaused(others), countPaused(late)]).toEqual([0, 9])
+    })
+
+    it('All networks of one site of IPv6 count as one holder, and another site does not', async () => {
+      const made = createTurns()
+      makeCostly(made, createAddress('2001:db8:1:2'))
+      const late = openNew(made.turns, createAddress('2001:db8:1:3'), 4)
+      const others = openNew(made.turns, createAddress('2001:db8:2:2'), 4)
+      await made.endTurn()
+      expect([countPaused(others), countPaused(late)]).toEqual([0, 3])
+    })
+
+    it('They are read from as those of others after ten seconds', async () => {
+      const made = createTurns()
+      const flood = createAddress('192.0.2.1')
+      makeCostly(made, flood)
+      made.clock.nowMs += 10_000
+      const late = openNew(made.turns, flood, 4)
+      await made.endTurn()
+      expect(countPaused(late)).toBe(0)
+    })
+
+    it('A connection with a good key makes no address costly', async () => {
+      const made = createTurns()
+      const key = createKey('192.0.2.1')
+      makeCostly(made, key)
+      const opened = openNew(made.turns, createAddress('192.0.2.1'), 4)
+      await made.endTurn()
+      expect(countPaused(opened)).toBe(0)
+    })
+  })
+
   it('A first request with a body waits for the next turn, and one behind it ends the connection', () => {
     const { ask } = createTurns({ bodyBytes: 100 })
     const [second, ...others] = openMany(createAddress('192.0.2.1'), 9) as [Connection, ...Connection[]]

@@ -79,8 +79,8 @@ function keepWords(error: BranchFailure): { readonly refusal?: string } {
 /** A database may have an encoding that lacks characters of the message, and a refusal must not fail for that. */
 function toAsciiJson(value: object): string | undefined {
   try {
-    const escape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
-    return JSON.stringify(value).replace(/[\u0080-\uffff]/g, escape)
+    const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+    return JSON.stringify(value).replace(/[\u0080-\uffff]/g, escapeUnit)
   } catch {
     // The details are what JSON cannot hold. The answer leaves them out, too.
     return undefined
