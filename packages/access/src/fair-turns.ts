@@ -42,7 +42,7 @@ const PER_STRANGER_WHILE_ACCEPTING = 1
 /** A turn with this many requests beyond the shares of their connections takes about as long as reading for 1 ms. */
 const COSTLY_EXCESS = 100
 /** A connection with this many requests beyond its share, which has shown no good key, makes its holder a costly one. */
-const EXCESS_OF_COSTLY = 32
+const EXCESS_OF_COSTLY = 8
 /** One turn reads from this many new connections of costly holders, behind those of others. Each may take as long as 7 ms. */
 const COSTLY_STARTED_PER_TURN_MAX = 1
 /** One holder may have this many connections that wait to be read from for the first time. They are read within 2 s. */

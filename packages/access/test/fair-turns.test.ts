@@ -193,7 +193,7 @@ describe('S41: the connections of strangers in a turn that has no more time for 
     }
     const makeCostly = ({ ask }: Pick<ReturnType<typeof createTurns>, 'ask'>, holder: Holder) => {
       const costly = open(holder)
-      for (let request = 0; request < 40; request++) ask(costly, 'c', 0)
+      for (let request = 0; request < 12; request++) ask(costly, 'c', 0)
     }
 
     it('They are read from behind those of others, one in a turn', async () => {
