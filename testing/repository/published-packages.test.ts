@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { checkContents, UNPACKED_BYTES_MAX } from '../../scripts/pack/check/check-contents.ts'
 import { isOurs, PUBLIC_PACKAGES, publications } from '../../scripts/pack/public-packages.ts'
@@ -161,6 +162,13 @@ describe('the check of a package', () => {
       'an entry that is not there',
       changed({ exports: { './more': './dist/more.js' } }),
       'package.json names dist/more.js, which is missing',
+    ],
+    [
+      'a file of the console that names a machine',
+      {
+        'dist/console/site/assets/main-AbC123xy.js.gz': gzipSync('"/home/ann/console"').toString('latin1'),
+      },
+      'dist/console/site/assets/main-AbC123xy.js.gz names a machine, or a source that is not there',
     ],
     [
       'too much',

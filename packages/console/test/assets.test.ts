@@ -74,6 +74,8 @@ describe('the built console', () => {
 
   it('A file that is worth it is stored compressed, each file once, and none has a source map', () => {
     expect(new Set(names).size).toBe(names.length)
+    // The server knows the types of these alone.
+    for (const name of stored) expect(name).toMatch(/\.(?:css|html|js|svg)(?:\.gz)?$/)
     for (const name of names) {
       const isLarge = Buffer.byteLength(read(name)) >= COMPRESSED_BYTES_MIN
       expect([name, stored.includes(`${name}.gz`)]).toEqual([name, isLarge])

@@ -1,6 +1,7 @@
 import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { posix } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { readImports } from '../../../testing/repository/syntax.ts'
 
 /** The larger of the two packages has 0.24 MB of the console in it. The rest is code, twice for the command, declarations and pages. */
@@ -23,7 +24,10 @@ export function checkContents(files: Files, root: string): string[] {
   const paths = [...files.keys()]
   const missing = ['package.json', 'README.md', 'LICENSE'].filter((path) => !files.has(path))
   const foreign = paths.filter((path) => !FILES_ALLOWED.test(path) || FILES_REFUSED.test(path))
-  const telling = [...files].filter(([, text]) => TELLING.test(text) || namesMachine(text, root))
+  const telling = [...files].filter(([path, stored]) => {
+    const text = readText(path, stored)
+    return TELLING.test(text) || namesMachine(text, root)
+  })
   const bytes = [...files].reduce((sum, [path, text]) => sum + readSize(path, text), 0)
   return [
     ...missing.map((path) => `${path} is missing`),
@@ -39,6 +43,10 @@ export function checkContents(files: Files, root: string): string[] {
 /** Tells whether a file is stored compressed. */
 export function isCompressed(path: string): boolean {
   return path.endsWith('.gz')
+}
+
+function readText(path: string, stored: string): string {
+  return isCompressed(path) ? gunzipSync(Buffer.from(stored, 'latin1')).toString() : stored
 }
 
 function readSize(path: string, text: string): number {

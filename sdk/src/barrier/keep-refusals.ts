@@ -1,5 +1,4 @@
 import type { PlanFailure } from '@counterstep/protocol'
-import type { BarrierCall } from '../branch/branch.ts'
 import { BranchError, type BranchFailure, isBranchFailure } from '../branch/branch-errors.ts'
 import { createFailure, readFailure } from '../branch/failures.ts'
 import type { Barrier, BarrierOutcome } from './barrier.ts'
@@ -13,37 +12,37 @@ class CopyStands extends Error {}
  * Lets a barrier's `run` keep the refusal of an action that nothing will undo. Other actions that fail are compensated, and the rows of
  * that null compensation hold back a late copy of the action. Here the barrier makes these rows itself, before the refusal is answered:
  * if the process dies before they are durable, nothing was answered, and the call comes again. If a copy has taken effect in between,
- * its answer is the answer. The row of the undo has the refusal as its answer, so that each later copy is refused in the same words.
+ * its answer is the answer. The row of the undo has the first refusal as its answer, and every copy is refused with that one.
  */
 export function keepRefusals<Tx, Effect>(run: Barrier<Tx, Effect>['run']): Barrier<Tx, Effect>['run'] {
-  const runKeeping = async (call: BarrierCall, undo: UndoOfRefusal, effect: Parameters<typeof run>[1]) => {
-    try {
-      return await run(call, effect)
-    } catch (error: unknown) {
-      if (!isBranchFailure(error)) throw error
-      if (await isKept(() => run({ ...undo, ...keepWords(error) }, refuseUndo))) throw error
-      return readCopy(() => run(call, effect))
-    }
-  }
   return async (call, effect) => {
     if (call.hasNoUndo !== true || call.op !== 'action') return run(call, effect)
     // A grouped branch is built on a barrier that does the same, so the mark goes no further.
     const { hasNoUndo: _, ...known } = call
     const undo: UndoOfRefusal = { ...known, op: 'compensate' }
-    const outcome = await runKeeping(known, undo, effect)
+    let outcome: BarrierOutcome
+    try {
+      outcome = await run(known, effect)
+    } catch (error: unknown) {
+      if (!isBranchFailure(error)) throw error
+      const undone = await orCopyStands(() => run({ ...undo, ...toRefusal(error) }, refuseUndo))
+      if (undone !== undefined) throw readRefusal(undone) ?? error
+      return readCopy(() => run(known, effect))
+    }
     if (outcome.decision !== 'already-compensated') return outcome
-    const failure = readWords(await run(undo, refuseUndo))
-    if (failure === undefined) return outcome
-    throw failure
+    const undone = await orCopyStands(() => run(undo, refuseUndo))
+    const refusal = undone === undefined ? undefined : readRefusal(undone)
+    if (refusal === undefined) return outcome
+    throw refusal
   }
 }
 
-async function isKept(undo: () => Promise<unknown>): Promise<boolean> {
+/** Returns undefined if the undo has something to undo. */
+async function orCopyStands(undo: () => Promise<BarrierOutcome>): Promise<BarrierOutcome | undefined> {
   try {
-    await undo()
-    return true
+    return await undo()
   } catch (error: unknown) {
-    if (error instanceof CopyStands) return false
+    if (error instanceof CopyStands) return undefined
     throw error
   }
 }
@@ -62,16 +61,20 @@ function refuseUndo(): never {
   throw new CopyStands()
 }
 
-/** Returns the words of a refusal as a text that can be stored, without those for which there is no room or that JSON cannot hold. */
-function keepWords(error: BranchFailure): { readonly refusal?: string } {
-  const { code, message, details } = readFailure(error)
-  for (const words of [
-    { code, message, details },
-    { code, message },
-    { code, message: '' },
-  ]) {
-    const refusal = toAsciiJson({ refused: words })
-    if (refusal !== undefined && refusal.length <= STORED_ANSWER_BYTES_MAX) return { refusal }
+/** Returns a refusal as a text that can be stored, without the details or the message if there is no room for them. */
+function toRefusal(error: BranchFailure): Pick<UndoOfRefusal, 'refusal'> {
+  try {
+    const { code, message, details } = readFailure(error)
+    for (const kept of [
+      { code, message, details },
+      { code, message },
+      { code, message: '' },
+    ]) {
+      const refusal = toAsciiJson({ refused: kept })
+      if (refusal !== undefined && refusal.length <= STORED_ANSWER_BYTES_MAX) return { refusal }
+    }
+  } catch {
+    // The failure cannot be read, for example because a getter throws. It is kept all the same.
   }
   return {}
 }
@@ -88,7 +91,7 @@ function toAsciiJson(value: object): string | undefined {
 }
 
 /** Reads the refusal that was kept. There is none if a compensation came before the call, or an older version kept the refusal. */
-function readWords({ answer }: BarrierOutcome): BranchFailure | undefined {
+function readRefusal({ answer }: BarrierOutcome): BranchFailure | undefined {
   const kept = readStoredAnswer(answer) as { readonly refused?: Partial<PlanFailure> } | null | undefined
   const { code, message, details } = kept?.refused ?? {}
   if (typeof code !== 'string' || typeof message !== 'string') return undefined

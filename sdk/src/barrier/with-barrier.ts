@@ -42,6 +42,7 @@ export type FirstAnswer<Effect, Answer> = unknown extends Effect ? Answer : Json
 /** Throws for the one decision that the caller must not take for a success. */
 export function assertNotCompensated({ decision }: BarrierOutcome): void {
   if (decision !== 'already-compensated') return
-  const message = 'this call came after its compensation, or after a refusal of it that is kept'
+  const message =
+    'this call came after its compensation, or after a refusal of its own that was kept without its code'
   throw new BranchFailure(message, { code: ALREADY_COMPENSATED })
 }

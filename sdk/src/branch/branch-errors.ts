@@ -15,7 +15,7 @@ import type { ErrorMeaning, JsonValue } from '@counterstep/protocol'
 export const BRANCH_CODES = {
   /** This is a business failure that named no code of its own. */
   BRANCH_FAILED: { meaning: 'failure', statusCode: 409 },
-  /** The action came after its compensation, or after a refusal of it that is kept: the transaction has turned around. */
+  /** The action came after its compensation, or after a refusal of its own that was kept without its code: the transaction has turned around. */
   ALREADY_COMPENSATED: { meaning: 'failure', statusCode: 409 },
   /**
    * The gid was used before: a row of a transaction that was accepted at least a day earlier stands. Nothing was
@@ -123,7 +123,7 @@ type FaultCode = {
 
 /**
  * The business says no, for good: nothing was done, and the transaction turns around. A handler throws it, and the answer
- * is 409. The database transaction rolls back together with the barrier's row, so a duplicate asks the business again.
+ * is 409. The database transaction rolls back together with the barrier's row, so a duplicate asks the business again, unless a barrier keeps the refusal because nothing undoes the action.
  *
  * Never throw it for a database error or a timeout, because these say nothing about the business.
  *

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, it } from 'vitest'
 import { keepRefusals } from '../../src/barrier/keep-refusals.ts'
-import { migrateBarrier, sqliteBarrier } from '../../src/barrier/sqlite.ts'
+import { migrateBarrier, type SqliteBarrier, sqliteBarrier } from '../../src/barrier/sqlite.ts'
 import { type BarrierCall, BranchFailure } from '../../src/index.ts'
 
 const COPY: BarrierCall = { gid: 'g-1', branchId: '01', op: 'action' }
@@ -12,19 +12,15 @@ const throwing = (failure: BranchFailure) => (): never => {
 const refuse = throwing(new BranchFailure('said no', { code: 'SAID_NO' }))
 
 /** Its own `run` keeps nothing of calls without the mark. `before` runs before each undo. */
-function openRun(before: (barrier: ReturnType<typeof openBarrier>) => Promise<unknown>) {
-  const barrier = openBarrier()
+function openRun(before: (barrier: SqliteBarrier<DatabaseSync>) => Promise<unknown>) {
+  const database = new DatabaseSync(':memory:')
+  migrateBarrier(database)
+  const barrier = sqliteBarrier(database)
   const run = keepRefusals<DatabaseSync, unknown>(async ({ hasNoUndo: _, ...call }, effect) => {
     if (call.op === 'compensate') await before(barrier)
     return barrier.run(call, effect)
   })
-  return { barrier, run }
-}
-
-function openBarrier() {
-  const database = new DatabaseSync(':memory:')
-  migrateBarrier(database)
-  return sqliteBarrier(database)
+  return { barrier, database, run }
 }
 
 it('If a copy takes effect between a refusal and the rows that would keep it, its answer is the answer', async () => {
@@ -73,6 +69,37 @@ it('A refusal whose message is too long is kept with its code, and one with too 
     if (copy === undefined) expect((await run(CALL, () => 'done')).decision).toBe('already-compensated')
     else await expect(run(CALL, () => 'done')).rejects.toMatchObject({ code: copy, message: '' })
   }
+})
+
+it('Copies that refuse for other reasons meanwhile are refused for the first one that was kept', async () => {
+  const second = throwing(new BranchFailure('closed', { code: 'CLOSED' }))
+  let isBetween = true
+  const { run } = openRun(async () => {
+    if (!isBetween) return
+    isBetween = false
+    await expect(run(CALL, refuse)).rejects.toMatchObject({ code: 'SAID_NO' })
+  })
+  await expect(run(CALL, second)).rejects.toMatchObject({ code: 'SAID_NO' })
+  await expect(run(CALL, () => 'done')).rejects.toMatchObject({ code: 'SAID_NO' })
+})
+
+it('A copy is told that it was late where the row with the refusal is gone', async () => {
+  const { barrier, database, run } = openRun(() => Promise.resolve())
+  await expect(run(CALL, refuse)).rejects.toMatchObject({ code: 'SAID_NO' })
+  database.exec("DELETE FROM counterstep_barrier WHERE op = 'compensate'")
+  expect((await run(CALL, () => 'done')).decision).toBe('already-compensated')
+  expect((await barrier.run(COPY, () => 'done')).decision).toBe('already-compensated')
+})
+
+it('A refusal that cannot be read is kept all the same', async () => {
+  const { run } = openRun(() => Promise.resolve())
+  const failure = Object.defineProperty(new BranchFailure('said no'), 'details', {
+    get() {
+      throw new Error('it cannot be read')
+    },
+  })
+  await expect(run(CALL, throwing(failure))).rejects.toBe(failure)
+  expect((await run(CALL, () => 'done')).decision).toBe('already-compensated')
 })
 
 it('A copy that comes after a compensation, and not after a refusal, is told so', async () => {

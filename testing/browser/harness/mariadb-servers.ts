@@ -31,7 +31,7 @@ export async function startOnMariadb({
   await root.query(`CREATE DATABASE ${DATABASE}`)
   await root.end()
   const storeUrl = `${mariadb.url}/${DATABASE}`
-  // A server with a given port also takes DTM's port, which may be another's.
+  // A server with a given port also takes DTM's port, which another process may have.
   const options = { kind: 'serve', hasKeys, storeUrl, more: ['--dtm-port', 'off', ...more] } as const
   const start = (port: number) => startConsoleServer({ ...options, port })
   const servers: ConsoleServer[] = []

@@ -151,7 +151,7 @@ await describeWith('prometheus', 'the dashboard', (program) => {
     const given = [
       '--port',
       port,
-      // A server with a given port also takes DTM's port, which may be another's.
+      // A server with a given port also takes DTM's port, which another process may have.
       '--dtm-port',
       'off',
       '--data',

@@ -10,7 +10,7 @@ export function hasNoUndo(transaction: Transaction, { branch, op }: CallKey): bo
   const called = findSagaBranch(transaction, branch)
   if (called === undefined) return false
   if (called.role === 'pivot') return true
-  // The code of a workflow may catch a refusal by its code, and a copy of a refused call is answered with another one.
+  // A refusal of another call of a workflow holds back its copies only where the call has an undo.
   return transaction.kind === 'saga' && called.role === undefined && (called.compensation ?? '') === ''
 }
 
