@@ -82,7 +82,8 @@ export class ConnectionBounds {
     server.on('connection', (socket: Socket) => {
       const connection = findConnection(socket)
       this.#holders.add(connection)
-      if (!this.#turns.startNew(connection)) this.#end(connection, 'unread-connections')
+      const hasShownKey = this.#holders.hasShownKey(connection)
+      if (!this.#turns.startNew(connection, hasShownKey)) this.#end(connection, 'unread-connections')
     })
     this.#ignoreRefused(server)
     // Node would answer 417 by itself, as often as a caller asks, and no hook would see the request.

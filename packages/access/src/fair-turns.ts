@@ -1,8 +1,9 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { IncomingMessage } from 'node:http'
 import { type Connection, NO_TURN, pauseReading, resumeReading, type WaitingRequest } from './connection.ts'
-import { CostlyHolders } from './costly-holders.ts'
 import { HolderQueue } from './holder-queue.ts'
+import { RecentNames } from './recent-names.ts'
+import { toSite } from './to-network.ts'
 import { TurnTime } from './turn-time.ts'
 
 /** A connection with this many waiting requests is not read from until fewer wait. */
@@ -41,9 +42,10 @@ const STRANGERS_PER_ACCEPTING_TURN_MIN = 1
 const PER_STRANGER_WHILE_ACCEPTING = 1
 /** A turn with this many requests beyond the shares of their connections takes about as long as reading for 1 ms. */
 const COSTLY_EXCESS = 100
-/** A connection with this many requests beyond its share, which has shown no good key, makes its holder a costly one. */
+/** A connection with this many requests beyond its share, which has shown no good key, makes its site a costly one for this long. */
 const EXCESS_OF_COSTLY = 8
-/** One turn reads from this many new connections of costly holders, behind those of others. Each may take as long as 7 ms. */
+const COSTLY_MS = 10_000
+/** One turn reads from this many new connections of costly sites, behind those of others. Each may take as long as 7 ms. */
 const COSTLY_STARTED_PER_TURN_MAX = 1
 /** One holder may have this many connections that wait to be read from for the first time. They are read within 2 s. */
 const UNREAD_PER_HOLDER_MAX = 128
@@ -86,13 +88,18 @@ export class FairTurns {
   readonly #hadTheirTurn = new Set<Connection>()
   #isStrangersTurn = false
   readonly #toResume = new HolderQueue()
+  /** They are new, and their networks have lately shown a good key. */
+  readonly #toStartFirst = new HolderQueue()
   readonly #toStart = new HolderQueue()
-  /** They are new, and their holders are costly ones. */
+  /** They are new, and their sites are costly ones. */
   readonly #toStartLast = new HolderQueue()
-  readonly #costly: CostlyHolders
+  readonly #costlySites: RecentNames
   readonly #toReadOn = new HolderQueue()
   /** All queues of connections that are not read from. */
-  readonly #paused = [this.#toResume, this.#toStart, this.#toStartLast, this.#toReadOn]
+  readonly #paused = [
+    ...[this.#toStartFirst, this.#toStart, this.#toStartLast],
+    ...[this.#toResume, this.#toReadOn],
+  ]
   #excess = 0
   /** So many requests within the shares of connections with a good key have come in this turn after its time was over. */
   #late = 0
@@ -112,7 +119,7 @@ export class FairTurns {
   constructor(options: FairTurnsOptions, nowMs = () => performance.now()) {
     this.#options = options
     this.#time = new TurnTime(options.turnMsMax, nowMs)
-    this.#costly = new CostlyHolders(nowMs)
+    this.#costlySites = new RecentNames(COSTLY_MS, nowMs)
   }
 
   /** Returns how many requests wait for a later turn. */
@@ -161,13 +168,22 @@ export class FairTurns {
     this.#queue(connection)
   }
 
-  /** Reads from a connection that has just opened in a later turn. Returns false if too many of its holder wait for that already. */
-  startNew(connection: Connection): boolean {
+  /**
+   * Reads from a connection that has just opened in a later turn: before others if its network has lately shown a good key, and
+   * behind them if its site has lately been costly. Returns false if too many of its holder wait for that already.
+   */
+  startNew(connection: Connection, hasShownKey = false): boolean {
     this.#hasAccepted = true
-    const { holder } = connection
-    if (this.#toStart.count(holder) + this.#toStartLast.count(holder) >= UNREAD_PER_HOLDER_MAX) return false
-    this.#pause(connection, this.#costly.has(holder) ? this.#toStartLast : this.#toStart)
+    const queues = [this.#toStartFirst, this.#toStart, this.#toStartLast]
+    const unread = queues.reduce((sum, queue) => sum + queue.count(connection.holder), 0)
+    if (unread >= UNREAD_PER_HOLDER_MAX) return false
+    const queue = hasShownKey ? this.#toStartFirst : this.#toStart
+    this.#pause(connection, this.#isOfCostlySite(connection) ? this.#toStartLast : queue)
     return true
+  }
+
+  #isOfCostlySite({ holder }: Connection): boolean {
+    return holder !== undefined && this.#costlySites.has(toSite(holder.name))
   }
 
   /** Pauses a connection and reads from it in a later turn. Holders take turns. */
@@ -182,7 +198,8 @@ export class FairTurns {
     const before = connection.excess
     connection.excess += requests
     const isCostly = before < EXCESS_OF_COSTLY && connection.excess >= EXCESS_OF_COSTLY
-    if (isCostly && connection.caller === undefined) this.#costly.note(connection.holder)
+    const { caller, holder } = connection
+    if (isCostly && caller === undefined && holder !== undefined) this.#costlySites.note(toSite(holder.name))
     this.#countTurn()
     this.#excess += requests
     this.#pauseIfFlooded()
@@ -320,6 +337,7 @@ export class FairTurns {
     this.#isFlooded = false
     this.#areStrangersPaused = false
     this.#strangersBegun = 0
+    this.#resumeSome(this.#toStartFirst, STARTED_PER_TURN_MAX)
     if (this.#acceptingTurns === 0) {
       this.#resumeSome(this.#toResume, RESUMED_PER_TURN_MAX)
       this.#resumeSome(this.#toStart, STARTED_PER_TURN_MAX)
@@ -374,7 +392,7 @@ export class FairTurns {
 
   #readOnIfPaused(connection: Connection): void {
     if (connection.isPaused !== true || connection.isRefused) return
-    if ([this.#toStart, this.#toStartLast, this.#toReadOn].some((queue) => queue.has(connection))) return
+    if (this.#paused.some((queue) => queue !== this.#toResume && queue.has(connection))) return
     if (connection.waiting.length >= this.#options.perTurnMax) return
     if (connection.caller === undefined) this.#toReadOn.add(connection)
     else if (connection.wasFull) this.#toResume.add(connection)
@@ -389,8 +407,9 @@ export class FairTurns {
       if (connection === undefined) return
       // A connection with waiting requests is queued again when they have begun.
       if (connection.isRefused || connection.waiting.length > 0) continue
-      // Its holder has become a costly one while it waited.
-      if (connections === this.#toStart && this.#costly.has(connection.holder)) {
+      // Its site may have become a costly one while it waited.
+      const isNew = connections === this.#toStart || connections === this.#toStartFirst
+      if (isNew && this.#isOfCostlySite(connection)) {
         this.#toStartLast.add(connection)
         continue
       }

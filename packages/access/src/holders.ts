@@ -1,6 +1,7 @@
 import { type Connection, type Holder, isAnswering } from './connection.ts'
 import type { ConnectionBoundLimits } from './connection-limits.ts'
 import { findOrMake } from './find-or-make.ts'
+import { RecentNames } from './recent-names.ts'
 import { toNetwork } from './to-network.ts'
 
 /**
@@ -15,6 +16,8 @@ const SHARE_OF_TRUSTED = 7 / 8
 const BYTES_SHARE_OF_STRANGERS = 1 / 4
 /** A connection is a stranger's again when none of its requests has passed the gate for this long. */
 export const TRUST_MS = 75_000
+/** New connections of a network that has shown a good key come first for this long. */
+const SHOWN_KEY_MS = 3_600_000
 /** The trust in connections is checked this often at most. */
 const TRUST_CHECK_INTERVAL_MS = 1_000
 
@@ -37,6 +40,7 @@ export class Holders {
   readonly #addresses = new Map<string, Holder>()
   /** These are the connections of all addresses that have not passed the gate, the oldest first. */
   readonly #strangers = new Set<Connection>()
+  readonly #withKey: RecentNames
   #trustedCount = 0
   #bytes = 0
   #trustCheckedAt = 0
@@ -51,6 +55,7 @@ export class Holders {
     this.#trustedMax = Math.max(1, Math.floor(limits.connectionsMax * SHARE_OF_TRUSTED))
     this.#onReached = onReached
     this.#nowMs = nowMs
+    this.#withKey = new RecentNames(SHOWN_KEY_MS, nowMs)
   }
 
   get connections(): number {
@@ -69,6 +74,11 @@ export class Holders {
     if (this.connections > this.#limits.connectionsMax) this.#end(findOldest(this.#strangers), 'connections')
   }
 
+  /** Tells whether another connection of its network has shown a good key within the last hour. */
+  hasShownKey({ socket }: Connection): boolean {
+    return this.#withKey.has(toNetwork(socket.remoteAddress ?? ''))
+  }
+
   /** Records that a request has passed the gate, with this key or from this address. */
   trust(connection: Connection, caller: string, knows: (caller: string) => boolean): void {
     // Each request comes here, and to ask for the time would cost as much as all the rest of the gate.
@@ -76,7 +86,9 @@ export class Holders {
     if (connection.caller === caller || connection.socket.destroyed) return
     // A connection of the user's own app has no holder, since it was never added.
     if (connection.holder === undefined) this.#leaveWhenClosed(connection)
-    const name = toNetwork(caller)
+    const [name, network] = [toNetwork(caller), toNetwork(connection.socket.remoteAddress ?? '')]
+    // Without a key the caller is the address.
+    if (name !== network) this.#withKey.note(network)
     this.#move(
       connection,
       findOrMake(this.#trusted, name, () => makeHolder(name, () => knows(name))),

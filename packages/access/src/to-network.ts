@@ -1,6 +1,9 @@
 /** An IPv6 address has this many groups between its colons. */
 const GROUPS = 8
 
+/** An owner of one IPv6 network mostly has all that begin with these groups, a /48. */
+const GROUPS_OF_SITE = 3
+
 /**
  * Returns the network that counts as one caller. For IPv6 the network is the first half of the address, since the owner
  * of one IPv6 address mostly has the whole network.
@@ -13,4 +16,9 @@ export function toNetwork(address: string): string {
   return [...groups, ...Array<string>(gap).fill('0'), ...(tail ?? '').split(':')]
     .slice(0, GROUPS / 2)
     .join(':')
+}
+
+/** Returns the site of a network. For IPv4 that is the address. */
+export function toSite(network: string): string {
+  return network.includes(':') ? network.split(':').slice(0, GROUPS_OF_SITE).join(':') : network
 }

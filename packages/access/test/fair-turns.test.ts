@@ -237,6 +237,30 @@ describe('S41: the connections of strangers in a turn that has no more time for 
       expect(countPaused(late)).toBe(0)
     })
 
+    it('Those of a network that has shown a good key come first, also in turns that only accept', async () => {
+      const made = createTurns()
+      const late = openNew(made.turns, createAddress('192.0.2.1'), 10)
+      const flood = open(createAddress('192.0.2.2'))
+      for (let request = 0; request < 110; request++) made.ask(flood, 'c', 0)
+      const first = openMany(createAddress('192.0.2.3'), 6)
+      for (const each of first) made.turns.startNew(each, true)
+      await made.endTurn()
+      expect([countPaused(first), countPaused(late)]).toEqual([2, 10])
+      await made.endTurn()
+      expect([countPaused(first), countPaused(late)]).toEqual([0, 10])
+    })
+
+    it('Those of a network that has shown a good key go behind if its site has become costly', async () => {
+      const made = createTurns()
+      const holder = createAddress('192.0.2.1')
+      const late = openMany(holder, 6)
+      for (const each of late) made.turns.startNew(each, true)
+      makeCostly(made, holder)
+      const others = openNew(made.turns, createAddress('192.0.2.2'), 4)
+      await made.endTurn()
+      expect([countPaused(others), countPaused(late)]).toEqual([0, 5])
+    })
+
     it('A connection with a good key makes no address costly', async () => {
       const made = createTurns()
       const key = createKey('192.0.2.1')

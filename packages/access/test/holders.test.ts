@@ -70,6 +70,18 @@ function createHolders(limits: Partial<ConstructorParameters<typeof Holders>[0]>
 }
 
 describe('S41: connections that have not shown a good key', () => {
+  it('A network counts for an hour as one that has shown a good key, and an address that needs none never does', () => {
+    const { holders, add, addWith, clock } = createHolders({})
+    addWith('key-a', '192.0.2.1')
+    holders.trust(add('192.0.2.2'), '192.0.2.2', () => true)
+    const shown = () => ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map((each) => holders.hasShownKey(from(each)))
+    expect(shown()).toEqual([true, false, false])
+    clock.nowMs += 3_599_999
+    expect(shown()).toEqual([true, false, false])
+    clock.nowMs += 1
+    expect(shown()).toEqual([false, false, false])
+  })
+
   it('Connections without a good key make room for new ones, the oldest first, whatever their address', () => {
     const { holders, reached, add, show } = createHolders({ connectionsMax: 3 })
     const [a, b, c] = [add('192.0.2.1'), add('192.0.2.2'), add('192.0.2.3')]
