@@ -28,7 +28,7 @@ const STRANGERS_PER_TURN_MIN = 8
 /** Requests of connections that have not passed the gate take this part of the number that may wait. */
 const SHARE_OF_STRANGERS = 1 / 4
 /**
- * After a turn in which many pipelined requests came, this many turns read from no connection that is new or paused. Each turn
+ * After a turn in which many pipelined requests came, this many turns at most read from no connection that is new or paused. Each turn
  * of the loop accepts one new connection, so otherwise new ones would come in as slowly as the flood is read.
  */
 const ACCEPTING_TURNS = 16
@@ -115,6 +115,8 @@ export class FairTurns {
   #turn = 0
   #isTurnCounted = false
   #acceptingTurns = 0
+  /** The last turn that read from connections that were new or paused. */
+  #startedInTurn = 0
 
   constructor(options: FairTurnsOptions, nowMs = () => performance.now()) {
     this.#options = options
@@ -338,7 +340,10 @@ export class FairTurns {
     this.#areStrangersPaused = false
     this.#strangersBegun = 0
     this.#resumeSome(this.#toStartFirst, STARTED_PER_TURN_MAX)
-    if (this.#acceptingTurns === 0) {
+    // Callers with a good key may bring as many requests in each turn, without an end.
+    const hasWaited = this.#turn - this.#startedInTurn > ACCEPTING_TURNS
+    if (this.#acceptingTurns === 0 || hasWaited) {
+      this.#startedInTurn = this.#turn
       this.#resumeSome(this.#toResume, RESUMED_PER_TURN_MAX)
       this.#resumeSome(this.#toStart, STARTED_PER_TURN_MAX)
       this.#resumeSome(this.#toStartLast, COSTLY_STARTED_PER_TURN_MAX)

@@ -185,6 +185,20 @@ describe('S41: the connections of strangers in a turn that has no more time for 
     expect(other.isPaused).toBe(false)
   })
 
+  it('New connections are read from now and then, though each turn brings very many requests of those with a key', async () => {
+    const { turns, ask, endTurn } = createTurns()
+    const known = openMany(createKey('key'), 5)
+    const opened = openMany(createAddress('192.0.2.1'), 8)
+    for (const each of opened) turns.startNew(each)
+    const paused: number[] = []
+    for (let turn = 0; turn < 40; turn++) {
+      for (const each of known) for (let request = 0; request < 28; request++) ask(each, 'k', 0)
+      await endTurn()
+      paused.push(countPaused(opened))
+    }
+    expect([paused[0], paused[20], paused[39]]).toEqual([8, 4, 0])
+  })
+
   describe('new connections of a holder that has lately brought very many requests over one', () => {
     const openNew = (turns: FairTurns, holder: Holder, count = 1) => {
       const opened = openMany(holder, count)
