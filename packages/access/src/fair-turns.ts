@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { type Connection, NO_TURN, pauseReading, resumeReading, type WaitingRequest } from './connection.ts'
 import { HolderQueue } from './holder-queue.ts'
 import { RecentNames } from './recent-names.ts'
-import { toSite } from './to-network.ts'
+import { toNetwork, toSite } from './to-network.ts'
 import { TurnTime } from './turn-time.ts'
 
 /** A connection with this many waiting requests is not read from until fewer wait. */
@@ -42,7 +42,7 @@ const STRANGERS_PER_ACCEPTING_TURN_MIN = 1
 const PER_STRANGER_WHILE_ACCEPTING = 1
 /** A turn with this many requests beyond the shares of their connections takes about as long as reading for 1 ms. */
 const COSTLY_EXCESS = 100
-/** A connection with this many requests beyond its share, which has shown no good key, makes its site a costly one for this long. */
+/** A connection with this many requests beyond its share makes its site a costly one for this long. */
 const EXCESS_OF_COSTLY = 8
 const COSTLY_MS = 10_000
 /** One turn reads from this many new connections of costly sites, behind those of others. Each may take as long as 7 ms. */
@@ -180,12 +180,8 @@ export class FairTurns {
     const unread = queues.reduce((sum, queue) => sum + queue.count(connection.holder), 0)
     if (unread >= UNREAD_PER_HOLDER_MAX) return false
     const queue = hasShownKey ? this.#toStartFirst : this.#toStart
-    this.#pause(connection, this.#isOfCostlySite(connection) ? this.#toStartLast : queue)
+    this.#pause(connection, this.#costlySites.has(readSite(connection)) ? this.#toStartLast : queue)
     return true
-  }
-
-  #isOfCostlySite({ holder }: Connection): boolean {
-    return holder !== undefined && this.#costlySites.has(toSite(holder.name))
   }
 
   /** Pauses a connection and reads from it in a later turn. Holders take turns. */
@@ -200,8 +196,7 @@ export class FairTurns {
     const before = connection.excess
     connection.excess += requests
     const isCostly = before < EXCESS_OF_COSTLY && connection.excess >= EXCESS_OF_COSTLY
-    const { caller, holder } = connection
-    if (isCostly && caller === undefined && holder !== undefined) this.#costlySites.note(toSite(holder.name))
+    if (isCostly) this.#costlySites.note(readSite(connection))
     this.#countTurn()
     this.#excess += requests
     this.#pauseIfFlooded()
@@ -414,7 +409,7 @@ export class FairTurns {
       if (connection.isRefused || connection.waiting.length > 0) continue
       // Its site may have become a costly one while it waited.
       const isNew = connections === this.#toStart || connections === this.#toStartFirst
-      if (isNew && this.#isOfCostlySite(connection)) {
+      if (isNew && this.#costlySites.has(readSite(connection))) {
         this.#toStartLast.add(connection)
         continue
       }
@@ -424,4 +419,8 @@ export class FairTurns {
       resumed += 1
     }
   }
+}
+
+function readSite({ socket }: Connection): string {
+  return toSite(toNetwork(socket.remoteAddress ?? ''))
 }

@@ -48,9 +48,10 @@ function createHolder(name: string, isGood: Holder['isGood']): Holder {
   return { name, isGood, connections: new Set(), heldBytes: 0 }
 }
 
-function open(holder: Holder): Connection {
+function open(holder: Holder, remoteAddress = holder.name): Connection {
   const caller = holder.isGood && holder.name
-  return Object.assign(findConnection(new Socket()), { holder, caller })
+  const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress })
+  return Object.assign(findConnection(socket), { holder, caller })
 }
 
 function openMany(holder: Holder, count: number): Connection[] {
@@ -234,9 +235,9 @@ describe('S41: the connections of strangers in a turn that has no more time for 
 
     it('All networks of one site of IPv6 count as one holder, and another site does not', async () => {
       const made = createTurns()
-      makeCostly(made, createAddress('2001:db8:1:2'))
-      const late = openNew(made.turns, createAddress('2001:db8:1:3'), 4)
-      const others = openNew(made.turns, createAddress('2001:db8:2:2'), 4)
+      makeCostly(made, createAddress('2001:db8:1:2::1'))
+      const late = openNew(made.turns, createAddress('2001:db8:1:3::1'), 4)
+      const others = openNew(made.turns, createAddress('2001:db8:2:2::1'), 4)
       await made.endTurn()
       expect([countPaused(others), countPaused(late)]).toEqual([0, 3])
     })
@@ -275,13 +276,13 @@ describe('S41: the connections of strangers in a turn that has no more time for 
       expect([countPaused(others), countPaused(late)]).toEqual([0, 5])
     })
 
-    it('A connection with a good key makes no address costly', async () => {
+    it('A connection with a good key makes its address costly, too', async () => {
       const made = createTurns()
-      const key = createKey('192.0.2.1')
-      makeCostly(made, key)
+      const known = open(createKey('key'), '192.0.2.1')
+      for (let request = 0; request < 12; request++) made.ask(known, 'k', 0)
       const opened = openNew(made.turns, createAddress('192.0.2.1'), 4)
       await made.endTurn()
-      expect(countPaused(opened)).toBe(0)
+      expect(countPaused(opened)).toBe(3)
     })
   })
 
