@@ -86,9 +86,8 @@ export class Holders {
     if (connection.caller === caller || connection.socket.destroyed) return
     // A connection of the user's own app has no holder, since it was never added.
     if (connection.holder === undefined) this.#leaveWhenClosed(connection)
-    const [name, network] = [toNetwork(caller), toNetwork(connection.socket.remoteAddress ?? '')]
-    // Without a key the caller is the address.
-    if (name !== network) this.#withKey.note(network)
+    const name = toNetwork(caller)
+    this.#noteKey(connection, name)
     this.#move(
       connection,
       findOrMake(this.#trusted, name, () => makeHolder(name, () => knows(name))),
@@ -131,14 +130,21 @@ export class Holders {
     this.#end(findLargest(connections, readHeldBytes), 'unread-body-bytes')
   }
 
+  /** Notes that the network of a connection has shown a good key. Without a key the holder is the network. */
+  #noteKey({ socket }: Connection, holder: string): void {
+    const network = toNetwork(socket.remoteAddress ?? '')
+    if (network !== holder) this.#withKey.note(network)
+  }
+
   /** Makes strangers of connections whose key is no longer good, and of those that have shown no key for too long. */
   #endTrust(): void {
     const now = this.#nowMs()
     if (now - this.#trustCheckedAt < TRUST_CHECK_INTERVAL_MS) return
     this.#trustCheckedAt = now
-    for (const { connections, isGood } of this.#trusted.values()) {
+    for (const { name, connections, isGood } of this.#trusted.values()) {
       const isKnown = isGood?.() === true
       for (const each of connections) {
+        if (each.hasPassed) this.#noteKey(each, name)
         if (each.hasPassed || isAnswering(each)) each.passedAt = now
         each.hasPassed = false
         if (!isKnown || now - each.passedAt > TRUST_MS) this.#makeStranger(each)

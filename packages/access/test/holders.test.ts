@@ -82,6 +82,19 @@ describe('S41: connections that have not shown a good key', () => {
     expect(shown()).toEqual([false, false, false])
   })
 
+  it('A network whose one connection goes on to show a good key counts from the last time', () => {
+    const { holders, add, addWith, clock } = createHolders({})
+    const known = addWith('key-a', '192.0.2.1')
+    for (let minute = 0; minute < 90; minute++) {
+      clock.nowMs += 60_000
+      holders.trust(known, 'key-a', () => true)
+      add('192.0.2.9')
+    }
+    expect(holders.hasShownKey(from('192.0.2.1'))).toBe(true)
+    clock.nowMs += 3_600_001
+    expect(holders.hasShownKey(from('192.0.2.1'))).toBe(false)
+  })
+
   it('Connections without a good key make room for new ones, the oldest first, whatever their address', () => {
     const { holders, reached, add, show } = createHolders({ connectionsMax: 3 })
     const [a, b, c] = [add('192.0.2.1'), add('192.0.2.2'), add('192.0.2.3')]
