@@ -28,8 +28,8 @@ const STRANGERS_PER_TURN_MIN = 8
 /** Requests of connections that have not passed the gate take this part of the number that may wait. */
 const SHARE_OF_STRANGERS = 1 / 4
 /**
- * After a turn in which many pipelined requests came, this many turns at most read from no connection that is new or paused. Each turn
- * of the loop accepts one new connection, so otherwise new ones would come in as slowly as the flood is read.
+ * After a turn in which many pipelined requests came, this many turns at most read from no connection that is new or paused. Each
+ * turn of the loop accepts one new connection, so otherwise new ones would come in as slowly as the flood is read.
  */
 const ACCEPTING_TURNS = 16
 /**
@@ -95,11 +95,9 @@ export class FairTurns {
   readonly #toStartLast = new HolderQueue()
   readonly #costlySites: RecentNames
   readonly #toReadOn = new HolderQueue()
+  readonly #new = [this.#toStartFirst, this.#toStart, this.#toStartLast]
   /** All queues of connections that are not read from. */
-  readonly #paused = [
-    ...[this.#toStartFirst, this.#toStart, this.#toStartLast],
-    ...[this.#toResume, this.#toReadOn],
-  ]
+  readonly #paused = [...this.#new, this.#toResume, this.#toReadOn]
   #excess = 0
   /** So many requests within the shares of connections with a good key have come in this turn after its time was over. */
   #late = 0
@@ -176,8 +174,7 @@ export class FairTurns {
    */
   startNew(connection: Connection, hasShownKey = false): boolean {
     this.#hasAccepted = true
-    const queues = [this.#toStartFirst, this.#toStart, this.#toStartLast]
-    const unread = queues.reduce((sum, queue) => sum + queue.count(connection.holder), 0)
+    const unread = this.#new.reduce((sum, queue) => sum + queue.count(connection.holder), 0)
     if (unread >= UNREAD_PER_HOLDER_MAX) return false
     const queue = hasShownKey ? this.#toStartFirst : this.#toStart
     this.#pause(connection, this.#costlySites.has(readSite(connection)) ? this.#toStartLast : queue)
@@ -392,7 +389,7 @@ export class FairTurns {
 
   #readOnIfPaused(connection: Connection): void {
     if (connection.isPaused !== true || connection.isRefused) return
-    if (this.#paused.some((queue) => queue !== this.#toResume && queue.has(connection))) return
+    if (this.#toReadOn.has(connection) || this.#new.some((queue) => queue.has(connection))) return
     if (connection.waiting.length >= this.#options.perTurnMax) return
     if (connection.caller === undefined) this.#toReadOn.add(connection)
     else if (connection.wasFull) this.#toResume.add(connection)

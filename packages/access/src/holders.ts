@@ -74,7 +74,7 @@ export class Holders {
     if (this.connections > this.#limits.connectionsMax) this.#end(findOldest(this.#strangers), 'connections')
   }
 
-  /** Tells whether another connection of its network has shown a good key within the last hour. */
+  /** Tells whether another connection of its network has shown a key within the last hour that is still good. */
   hasShownKey({ socket }: Connection): boolean {
     return this.#withKey.has(toNetwork(socket.remoteAddress ?? ''))
   }
@@ -87,12 +87,12 @@ export class Holders {
     // A connection of the user's own app has no holder, since it was never added.
     if (connection.holder === undefined) this.#leaveWhenClosed(connection)
     const name = toNetwork(caller)
-    this.#noteKey(connection, name)
     this.#move(
       connection,
       findOrMake(this.#trusted, name, () => makeHolder(name, () => knows(name))),
     )
     connection.caller = caller
+    this.#noteKey(connection)
     if (this.#trustedCount > this.#trustedMax) {
       const largest = findLargest(this.#trusted.values(), ({ connections }) => connections.size)
       this.#end(findIdle(largest.connections), 'connections')
@@ -131,9 +131,9 @@ export class Holders {
   }
 
   /** Notes that the network of a connection has shown a good key. Without a key the holder is the network. */
-  #noteKey({ socket }: Connection, holder: string): void {
+  #noteKey({ socket, holder }: Connection): void {
     const network = toNetwork(socket.remoteAddress ?? '')
-    if (network !== holder) this.#withKey.note(network)
+    if (holder?.isGood !== undefined && holder.name !== network) this.#withKey.note(network, holder.isGood)
   }
 
   /** Makes strangers of connections whose key is no longer good, and of those that have shown no key for too long. */
@@ -141,10 +141,10 @@ export class Holders {
     const now = this.#nowMs()
     if (now - this.#trustCheckedAt < TRUST_CHECK_INTERVAL_MS) return
     this.#trustCheckedAt = now
-    for (const { name, connections, isGood } of this.#trusted.values()) {
+    for (const { connections, isGood } of this.#trusted.values()) {
       const isKnown = isGood?.() === true
       for (const each of connections) {
-        if (each.hasPassed) this.#noteKey(each, name)
+        if (each.hasPassed) this.#noteKey(each)
         if (each.hasPassed || isAnswering(each)) each.passedAt = now
         each.hasPassed = false
         if (!isKnown || now - each.passedAt > TRUST_MS) this.#makeStranger(each)

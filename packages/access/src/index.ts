@@ -32,6 +32,7 @@ export { type Networks, readNetworks } from './networks.ts'
 export { OddRequestError } from './odd-request.ts'
 export { openKeyFile } from './open-key-file.ts'
 export { buildQuotaCheck, tellRetryAfter } from './quota-check.ts'
+export { RecentNames } from './recent-names.ts'
 export type { RequestHead } from './request-head.ts'
 export { revokeKey } from './revoke-key.ts'
 export {

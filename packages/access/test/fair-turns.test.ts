@@ -201,21 +201,20 @@ describe('S41: the connections of strangers in a turn that has no more time for 
   })
 
   describe('new connections of a holder that has lately brought very many requests over one', () => {
-    const openNew = (turns: FairTurns, holder: Holder, count = 1) => {
+    const openNew = (turns: FairTurns, holder: Holder, count: number, hasShownKey = false) => {
       const opened = openMany(holder, count)
-      for (const each of opened) expect(turns.startNew(each)).toBe(true)
+      for (const each of opened) expect(turns.startNew(each, hasShownKey)).toBe(true)
       return opened
     }
-    const makeCostly = ({ ask }: Pick<ReturnType<typeof createTurns>, 'ask'>, holder: Holder) => {
-      const costly = open(holder)
-      for (let request = 0; request < 12; request++) ask(costly, 'c', 0)
+    const flood = ({ ask }: Pick<ReturnType<typeof createTurns>, 'ask'>, over: Connection, requests = 12) => {
+      for (let request = 0; request < requests; request++) ask(over, 'c', 0)
     }
 
     it('They are read from behind those of others, one in a turn', async () => {
       const made = createTurns()
-      const flood = createAddress('192.0.2.1')
-      makeCostly(made, flood)
-      const late = openNew(made.turns, flood, 10)
+      const holder = createAddress('192.0.2.1')
+      flood(made, open(holder))
+      const late = openNew(made.turns, holder, 10)
       const others = ['192.0.2.2', '192.0.2.3'].flatMap((name) => openNew(made.turns, createAddress(name), 2))
       await made.endTurn()
       expect([countPaused(others), countPaused(late)]).toEqual([0, 9])
@@ -225,9 +224,9 @@ describe('S41: the connections of strangers in a turn that has no more time for 
 
     it('Those that wait already go behind, too', async () => {
       const made = createTurns()
-      const flood = createAddress('192.0.2.1')
-      const late = openNew(made.turns, flood, 10)
-      makeCostly(made, flood)
+      const holder = createAddress('192.0.2.1')
+      const late = openNew(made.turns, holder, 10)
+      flood(made, open(holder))
       const others = openNew(made.turns, createAddress('192.0.2.2'), 4)
       await made.endTurn()
       expect([countPaused(others), countPaused(late)]).toEqual([0, 9])
@@ -235,7 +234,7 @@ describe('S41: the connections of strangers in a turn that has no more time for 
 
     it('All networks of one site of IPv6 count as one holder, and another site does not', async () => {
       const made = createTurns()
-      makeCostly(made, createAddress('2001:db8:1:2::1'))
+      flood(made, open(createAddress('2001:db8:1:2::1')))
       const late = openNew(made.turns, createAddress('2001:db8:1:3::1'), 4)
       const others = openNew(made.turns, createAddress('2001:db8:2:2::1'), 4)
       await made.endTurn()
@@ -244,10 +243,10 @@ describe('S41: the connections of strangers in a turn that has no more time for 
 
     it('They are read from as those of others after ten seconds', async () => {
       const made = createTurns()
-      const flood = createAddress('192.0.2.1')
-      makeCostly(made, flood)
+      const holder = createAddress('192.0.2.1')
+      flood(made, open(holder))
       made.clock.nowMs += 10_000
-      const late = openNew(made.turns, flood, 4)
+      const late = openNew(made.turns, holder, 4)
       await made.endTurn()
       expect(countPaused(late)).toBe(0)
     })
@@ -255,10 +254,8 @@ describe('S41: the connections of strangers in a turn that has no more time for 
     it('Those of a network that has shown a good key come first, also in turns that only accept', async () => {
       const made = createTurns()
       const late = openNew(made.turns, createAddress('192.0.2.1'), 10)
-      const flood = open(createAddress('192.0.2.2'))
-      for (let request = 0; request < 110; request++) made.ask(flood, 'c', 0)
-      const first = openMany(createAddress('192.0.2.3'), 6)
-      for (const each of first) made.turns.startNew(each, true)
+      flood(made, open(createAddress('192.0.2.2')), 110)
+      const first = openNew(made.turns, createAddress('192.0.2.3'), 6, true)
       await made.endTurn()
       expect([countPaused(first), countPaused(late)]).toEqual([2, 10])
       await made.endTurn()
@@ -268,9 +265,8 @@ describe('S41: the connections of strangers in a turn that has no more time for 
     it('Those of a network that has shown a good key go behind if its site has become costly', async () => {
       const made = createTurns()
       const holder = createAddress('192.0.2.1')
-      const late = openMany(holder, 6)
-      for (const each of late) made.turns.startNew(each, true)
-      makeCostly(made, holder)
+      const late = openNew(made.turns, holder, 6, true)
+      flood(made, open(holder))
       const others = openNew(made.turns, createAddress('192.0.2.2'), 4)
       await made.endTurn()
       expect([countPaused(others), countPaused(late)]).toEqual([0, 5])
@@ -278,8 +274,7 @@ describe('S41: the connections of strangers in a turn that has no more time for 
 
     it('A connection with a good key makes its address costly, too', async () => {
       const made = createTurns()
-      const known = open(createKey('key'), '192.0.2.1')
-      for (let request = 0; request < 12; request++) made.ask(known, 'k', 0)
+      flood(made, open(createKey('key'), '192.0.2.1'))
       const opened = openNew(made.turns, createAddress('192.0.2.1'), 4)
       await made.endTurn()
       expect(countPaused(opened)).toBe(3)

@@ -82,6 +82,13 @@ describe('S41: connections that have not shown a good key', () => {
     expect(shown()).toEqual([false, false, false])
   })
 
+  it('A network whose key is no longer good counts as one that has shown none', () => {
+    const { holders, addWith, good } = createHolders({})
+    addWith('key-a', '192.0.2.1')
+    good.delete('key-a')
+    expect(holders.hasShownKey(from('192.0.2.1'))).toBe(false)
+  })
+
   it('A network whose one connection goes on to show a good key counts from the last time', () => {
     const { holders, add, addWith, clock } = createHolders({})
     const known = addWith('key-a', '192.0.2.1')

@@ -1,13 +1,12 @@
 import type { Socket } from 'node:net'
-import { findOrMake } from '@counterstep/access'
+import { findOrMake, RecentNames } from '@counterstep/access'
 
 /**
  * So many connections may be open without a good key. They are those of health checks, and those whose first call is on its way. A caller from afar
  * needs its place for a few hundred milliseconds, however many others come meanwhile.
  */
 export const STRANGERS_MAX = 1_024
-/** So many networks that have shown a good key are remembered, each for an hour and while that key is good. A few connections of each keep their places longest. */
-const KNOWN_NETWORKS_MAX = 4_096
+/** A network that has shown a good key is remembered for an hour and while that key is good. A few connections of each keep their places longest. */
 const KNOWN_MS_MAX = 3_600_000
 const KEPT_PER_KNOWN_NETWORK_MAX = 16
 /** Such a connection may begin so many calls at once, and as many in each second. */
@@ -19,13 +18,6 @@ export const CALLS_PER_SECOND_MAX = 16
 const BYTES_FREE = 16_384
 const BYTES_PER_SECOND_MAX = 8_192
 const SECOND_MS = 1_000
-
-interface KnownNetwork {
-  /** The instant at which it has last shown a good key. */
-  readonly at: number
-  /** Tells whether that key is still good. */
-  readonly isGood: () => boolean
-}
 
 interface Stranger {
   readonly network: string
@@ -43,13 +35,11 @@ export class Strangers {
   readonly #strangers = new Map<Socket, Stranger>()
   /** The oldest of each comes first. */
   readonly #ofNetworks = new Map<string, Set<Socket>>()
-  /** The oldest comes first. */
-  readonly #knownNetworks = new Map<string, KnownNetwork>()
+  readonly #knownNetworks = new RecentNames(KNOWN_MS_MAX)
 
   /** Tells whether a connection of the network has shown a good key lately. */
   isKnown(network: string): boolean {
-    const known = this.#knownNetworks.get(network)
-    return known !== undefined && performance.now() - known.at < KNOWN_MS_MAX && known.isGood()
+    return this.#knownNetworks.has(network)
   }
 
   /** Counts a connection of an address, or of a network of IPv6, that is new or has lost its trust. If there are too many, one is ended. */
@@ -64,9 +54,7 @@ export class Strangers {
   trust(socket: Socket, isGood: () => boolean): void {
     const stranger = this.#strangers.get(socket)
     if (stranger === undefined) return
-    this.#knownNetworks.delete(stranger.network)
-    const known = () => ({ at: performance.now(), isGood })
-    findOrMake(this.#knownNetworks, stranger.network, known, KNOWN_NETWORKS_MAX)
+    this.#knownNetworks.note(stranger.network, isGood)
     this.remove(socket)
   }
 
