@@ -21,6 +21,7 @@ import { keepSessionsFromCaches } from './http/keep-from-caches.ts'
 import { tellTime } from './http/tell-time.ts'
 import { answerUnknownRoutes } from './http/unknown-route.ts'
 import { DEFAULT_LIVE_LIMITS, type LiveLimits } from './live/live-streams.ts'
+import { makeOnce } from './make-once.ts'
 import { registerEngineGauges, registerStoreGauges } from './metrics/engine-gauges.ts'
 import { countAnswers } from './metrics/http-metrics.ts'
 import { assertOwnMetricsAreWritten } from './metrics/registered-metric.ts'
@@ -147,15 +148,7 @@ function registerRoutes(app: FastifyInstance, deps: NativeApiDeps): void {
   const { storeForced = false, insecure = [], waitMsMax = WAIT_MS_MAX } = deps
   const operations = OPERATIONS.filter((operation) => hasOperation(operation, deps))
   const api = { version, url: app.prefix || '/', waitMsMax }
-  let made: Promise<JsonObject> | undefined
-  const readDocument = () => {
-    made ??= makeDocument(operations, api).catch((error: unknown) => {
-      // The next reader tries again.
-      made = undefined
-      throw error
-    })
-    return made
-  }
+  const readDocument = makeOnce(() => makeDocument(operations, api))
   app.register(buildSubmitRoute(engine, gate, waitMsMax))
   app.register(buildGetTransactionRoute(engine, handlerTimeoutMs))
   app.register(buildListTransactionsRoute(engine, handlerTimeoutMs))

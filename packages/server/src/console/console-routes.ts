@@ -1,8 +1,9 @@
 import type { ConnectionBounds } from '@counterstep/access'
 import type { FastifyInstance } from 'fastify'
 import { sendRouteUnknown } from '../http/unknown-route.ts'
+import { makeOnce } from '../make-once.ts'
 import type { Operation } from '../openapi/operation.ts'
-import { type ConsoleFiles, readConsoleFiles, takesGzip } from './console-files.ts'
+import { readConsoleFiles, takesGzip } from './console-files.ts'
 import { CONSOLE_HEADERS } from './console-headers.ts'
 
 export const consoleOperation: Operation = {
@@ -31,16 +32,7 @@ export function buildConsoleRoutes(
   bounds: Pick<ConnectionBounds, 'holdAnswer'>,
 ) {
   return async function addConsoleRoutes(app: FastifyInstance): Promise<void> {
-    let opened: Promise<ConsoleFiles> | undefined
-    const openFiles = () => {
-      opened ??= openDirectory().catch((error: unknown) => {
-        // The next caller tries again.
-        opened = undefined
-        throw error
-      })
-      return opened
-    }
-    const openDirectory = async () => readConsoleFiles(await directory())
+    const openFiles = makeOnce(async () => readConsoleFiles(await directory()))
     app.setNotFoundHandler((_request, reply) => sendRouteUnknown(reply))
     app.addHook('onSend', (_request, reply, payload, done) => {
       reply.headers(CONSOLE_HEADERS)
