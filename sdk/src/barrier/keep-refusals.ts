@@ -25,12 +25,12 @@ export function keepRefusals<Tx, Effect>(run: Barrier<Tx, Effect>['run']): Barri
       outcome = await run(known, effect)
     } catch (error: unknown) {
       if (!isBranchFailure(error)) throw error
-      const undone = await orCopyStands(() => run({ ...undo, ...toRefusal(error) }, refuseUndo))
+      const undone = await tryUndo(() => run({ ...undo, ...toRefusal(error) }, refuseUndo))
       if (undone !== undefined) throw readRefusal(undone) ?? error
       return readCopy(() => run(known, effect))
     }
     if (outcome.decision !== 'already-compensated') return outcome
-    const undone = await orCopyStands(() => run(undo, refuseUndo))
+    const undone = await tryUndo(() => run(undo, refuseUndo))
     const refusal = undone === undefined ? undefined : readRefusal(undone)
     if (refusal === undefined) return outcome
     throw refusal
@@ -38,7 +38,7 @@ export function keepRefusals<Tx, Effect>(run: Barrier<Tx, Effect>['run']): Barri
 }
 
 /** Returns undefined if the undo has something to undo. */
-async function orCopyStands(undo: () => Promise<BarrierOutcome>): Promise<BarrierOutcome | undefined> {
+async function tryUndo(undo: () => Promise<BarrierOutcome>): Promise<BarrierOutcome | undefined> {
   try {
     return await undo()
   } catch (error: unknown) {
