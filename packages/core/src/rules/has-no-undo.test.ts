@@ -32,10 +32,11 @@ it('A compensation is no action that nothing undoes', () => {
 it.each([
   ['a call that is its pivot', call('ship', { role: 'pivot', compensation: undefined }), true],
   ['a local step that is its pivot', local('ship', 1, { role: 'pivot', undo: false }), true],
-  ['a call without an undo', call('ship', { compensation: undefined }), false],
+  ['a call without an undo', call('ship', { compensation: undefined }), true],
+  ['a call with an undo', call('ship'), false],
   ['a local step without an undo', local('ship', 1, { undo: false }), false],
 ] as const)(
-  'In a workflow the action of %s has no undo that holds back a copy: %o, %o',
+  'In a workflow the action of %s has nothing that would hold back a copy: %o, %o',
   (_what, step, expected) => {
     const { workflow } = WorkflowFixture.accepted().plan({ next: [step] }, 'any')
     expect(workflow.steps.map(({ id }) => id)).toEqual(['ship'])

@@ -10,8 +10,8 @@ export function hasNoUndo(transaction: Transaction, { branch, op }: CallKey): bo
   const called = findSagaBranch(transaction, branch)
   if (called === undefined) return false
   if (called.role === 'pivot') return true
-  // A refusal of another call of a workflow holds back its copies only where the call has an undo.
-  return transaction.kind === 'saga' && called.role === undefined && (called.compensation ?? '') === ''
+  // A local step of a workflow always has a compensation: the handler undoes one that failed, so that no copy of it runs.
+  return called.role === undefined && (called.compensation ?? '') === ''
 }
 
 function findSagaBranch(transaction: Transaction, position: number) {
