@@ -44,7 +44,7 @@ export async function giveSignal({
   }
   const value = readObject(text)
   if (answer.ok) {
-    return isSignalView(value)
+    return isSignalView(value) && value.gid === gid
       ? { stdout: `${cleanLine(describe(value))}\n`, stderr: '' }
       : refuse(`the answer was not that of a signal. ${advice}`)
   }

@@ -71,8 +71,9 @@ describe('counterstep signal', () => {
     expect(lost.stderr).toContain('Send it again with --id click-1')
   })
 
-  it('The command takes no page of a proxy for the answer of a signal', async () => {
-    for (const body of ['<html></html>', '{}', 'null']) {
+  it('The command takes no page of a proxy, and no answer about another transaction, for that of its signal', async () => {
+    const ofAnother = JSON.stringify({ gid: 'h', name: 'n', id: 'click-1', state: 'taken' })
+    for (const body of ['<html></html>', '{}', 'null', ofAnother]) {
       const proxy = createServer((_, response) => response.end(body))
       await once(proxy.listen(0, '127.0.0.1'), 'listening')
       const { port } = proxy.address() as AddressInfo

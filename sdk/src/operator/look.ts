@@ -49,9 +49,9 @@ function ask<View>(
   return sendAgain(async () => readView<View>(await send(request), property, gid), persistence)
 }
 
-/** Checks just enough to know that our server answered. The rest of a view is the server's own contract. */
-export function readView<View>(value: unknown, property: string, gid?: string): View {
-  if (isRecord(value) && (Array.isArray(value[property]) || typeof value[property] === 'string'))
-    return value as View
+/** Checks just enough to know that our server answered, and about no other transaction. The rest of a view is the server's own contract. */
+function readView<View>(value: unknown, property: string, gid?: string): View {
+  const isAsked = isRecord(value) && (gid === undefined || (value.gid ?? gid) === gid)
+  if (isAsked && (Array.isArray(value[property]) || typeof value[property] === 'string')) return value as View
   throw new UnavailableError('SAGA_UNREACHABLE', 'the answer was not the one that was asked for', { gid })
 }

@@ -177,6 +177,12 @@ describe('looks', () => {
     expect(JSON.parse(server.seen[1]?.body ?? '')).toEqual({ command: 'skip', op, doneBy: 'hand' })
   })
 
+  it('The requests of another transaction are no answer', async () => {
+    await using server = await scriptedServer([{ status: 200, body: { gid: 'b', ops: [] } }])
+    const operator = createOperator({ url: server.url, retryForMs: 0 })
+    expect(isUnavailable(await catchError(operator.request('a')))).toBe(true)
+  })
+
   for (const [transport, options] of [
     ["Node's client", {}],
     ['fetch', { fetch: globalThis.fetch }],
