@@ -82,6 +82,24 @@ describe('S9: a header', () => {
     },
   )
 
+  it('Headers that are too many are refused by their number, and no branch inherits them', () => {
+    const headers = Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`x ${n}`, '1']))
+    const branch = { action: 'http://bank.test/debit', headers: { 'x-own': '1' } }
+    const compensation = { url: 'http://bank.test/undo', headers: { 'x-own': { $from: 'a' } } }
+    const branches = ['a', 'b', 'c'].map((id) => ({ ...branch, id, compensation }))
+    const tooMany = { code: 'SAGA_HEADER_INVALID', message: 'has more than 20 headers' }
+    for (const body of [
+      { headers, branches },
+      { kind: 'message', headers, branches: [branch] },
+    ])
+      expect(parse(body)).toEqual({ type: 'refused', faults: [{ ...tooMany, path: '/headers' }] })
+    const open = { ...headers, 'x-ref': { $from: 'a' } }
+    expect(parse({ branches: [{ ...branch, id: 'a', headers: open }] })).toEqual({
+      type: 'refused',
+      faults: [{ ...tooMany, path: '/branches/0/headers' }],
+    })
+  })
+
   it('A header is given once, whatever the case of its name', () => {
     expect(listFaults({ 'X-A': '1', 'x-a': '1' })).toEqual(REFUSED)
   })

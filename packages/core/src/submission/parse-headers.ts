@@ -9,6 +9,7 @@ export const NO_HEADERS: Headers = {}
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const VALUE = /^[\t\x20-\x7e]*$/
 const NAME_LENGTH_MAX = 256
+const TOO_MANY = `has more than ${HEADERS_MAX} headers`
 /** The connection, the branch caller or the orchestrator itself sets these headers. */
 const RESERVED = new Set([
   'host',
@@ -62,6 +63,11 @@ export function parseHeaders(
     faults.add('SAGA_HEADER_INVALID', path, 'must be an object of strings')
     return inherited
   }
+  // Each branch inherits the headers of its transaction, so thousands of them would be read for each.
+  if (Object.keys(value).length > HEADERS_MAX) {
+    faults.add('SAGA_HEADER_INVALID', path, TOO_MANY)
+    return inherited
+  }
   const own: Record<string, string> = Object.create(null)
   for (const [name, text] of Object.entries(value)) {
     const lower = name.toLowerCase()
@@ -97,7 +103,7 @@ export function findExcess(headers: Headers): readonly string[] {
   const entries = Object.entries(headers)
   const bytes = entries.reduce((sum, [name, text]) => sum + name.length + text.length, 0)
   return [
-    ...(entries.length > HEADERS_MAX ? [`has more than ${HEADERS_MAX} headers`] : []),
+    ...(entries.length > HEADERS_MAX ? [TOO_MANY] : []),
     ...(bytes > HEADER_BYTES_MAX ? [`is over ${HEADER_BYTES_MAX} bytes`] : []),
   ]
 }

@@ -36,9 +36,11 @@ function parseTags(tags: unknown, faults: Faults): Readonly<Record<string, strin
     faults.add('SAGA_TAG_INVALID', '/tags', 'must be an object of texts')
     return {}
   }
-  const entries = Object.entries(tags)
-  if (entries.length > TAGS_MAX) faults.add('SAGA_TAG_INVALID', '/tags', `must not be more than ${TAGS_MAX}`)
-  for (const [key, value] of entries) {
+  if (Object.keys(tags).length > TAGS_MAX) {
+    faults.add('SAGA_TAG_INVALID', '/tags', `must not be more than ${TAGS_MAX}`)
+    return {}
+  }
+  for (const [key, value] of Object.entries(tags)) {
     const path = `/tags/${pointerStep(key)}`
     if (!isTagKey(key)) faults.add('SAGA_TAG_INVALID', path, `the key ${TAG_KEY_RULE}`)
     if (!isTagValue(value)) faults.add('SAGA_TAG_INVALID', path, `the value ${TAG_VALUE_RULE}`)

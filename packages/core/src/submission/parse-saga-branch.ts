@@ -1,4 +1,10 @@
-import { BRANCHES_MAX, type SagaRole, URL_LENGTH_MAX, URL_PLACES_MAX } from '@counterstep/protocol'
+import {
+  BRANCHES_MAX,
+  HEADERS_MAX,
+  type SagaRole,
+  URL_LENGTH_MAX,
+  URL_PLACES_MAX,
+} from '@counterstep/protocol'
 import type { CompensationContent, RequestTemplate, SagaBranch, ValueReference } from '../definition.ts'
 import { toPlainText } from '../values/build-request.ts'
 import { countUrlPlaces, fillUrl, findMisplaced, hasBrace, listPlaces } from '../values/fill-url.ts'
@@ -235,7 +241,9 @@ function splitTemplates(
 ): SplitRequest {
   const { faults, references } = context
   const { headers: given, template } = value
-  const hasOpenHeaders = isRecord(given) && Object.values(given).some(isRecord)
+  // Headers that are too many are refused as they are.
+  const hasOpenHeaders =
+    isRecord(given) && Object.keys(given).length <= HEADERS_MAX && Object.values(given).some(isRecord)
   // Most branches have neither a template nor a reference in a header, and each submit comes through here.
   if (template === undefined && !hasOpenHeaders) return { plain: value, template: {} }
   const { plain: headers, open } = hasOpenHeaders

@@ -152,13 +152,16 @@ export class References {
       }
       pieces.push(']')
     } else if (!isRecord(value)) pieces.push(JSON.stringify(value))
-    else if (Object.keys(value).some((name) => name.startsWith('$')))
-      pieces.push(this.#readSpecial(value, path, user))
     else {
+      const names = Object.keys(value)
+      if (names.some((name) => name.startsWith('$'))) {
+        pieces.push(this.#readSpecial(value, path, user))
+        return
+      }
       pieces.push('{')
-      for (const [index, [name, member]] of Object.entries(value).entries()) {
+      for (const [index, name] of names.entries()) {
         pieces.push(`${index > 0 ? ',' : ''}${JSON.stringify(name)}:`)
-        this.#readJson(member as JsonValue, `${path}/${pointerStep(name)}`, user, pieces)
+        this.#readJson(value[name] as JsonValue, `${path}/${pointerStep(name)}`, user, pieces)
       }
       pieces.push('}')
     }
