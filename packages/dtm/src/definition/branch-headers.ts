@@ -21,6 +21,8 @@ const ASCII = /^[\t\x20-\x7e]*$/
  * gRPC, it refuses a header that such a call cannot carry, because the call would fail for ever.
  */
 export function readBranchHeaders(given: Readonly<Record<string, string>>, protocol: string): BranchHeaders {
+  if (Object.keys(given).length >= HEADERS_MAX)
+    throw refuseUnprocessable(`branch_headers: more than ${HEADERS_MAX - 1} headers`)
   const own: Record<string, string> = Object.create(null)
   for (const [name, value] of Object.entries(given)) {
     const key = name.toLowerCase()
@@ -31,8 +33,6 @@ export function readBranchHeaders(given: Readonly<Record<string, string>>, proto
     if (key in own) throw refuse(`branch_headers: ${name} is given twice`)
     own[key] = toUtf8(value)
   }
-  if (Object.keys(own).length >= HEADERS_MAX)
-    throw refuseUnprocessable(`branch_headers: more than ${HEADERS_MAX - 1} headers`)
   const { [CONTENT_TYPE]: contentType = JSON_TYPE, ...headers } = own
   const sent = { accept: contentType, ...headers }
   refuseTooMuch({ ...sent, [CONTENT_TYPE]: contentType })

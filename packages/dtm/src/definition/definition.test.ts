@@ -171,6 +171,22 @@ describe('the branches', () => {
     ).rejects.toThrow(AnsweredError)
   })
 
+  it.each([
+    ['their number is over the bound', 101, 'a', 'more than 100 branches'],
+    ['their payloads are over the bound', 60, 'x'.repeat(20_000), 'the payloads of all branches are over'],
+  ])('No payload of a topic is looked at once %s', async (_what, count, payload, message) => {
+    const urls = Array.from({ length: count }, (_, position) => `${URL}/${position}`)
+    const steps = [{ action: 'topic://many' }, { action: URL }]
+    const branch_headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const build = (first: string) =>
+      buildMessageDefinition(request({ steps, payloads: [first, 'gid=1'], branch_headers }), 'submitted', {
+        checkUrl: check,
+        findSubscribers: async () => urls,
+      })
+    await expect(build(payload)).rejects.toThrow(message)
+    await expect(build(count > 100 ? 'gid=1' : payload)).rejects.toThrow(message)
+  })
+
   it('Branch ids have three digits from the hundredth on, and a branch more is refused', () => {
     const many = (count: number) => {
       const steps = Array.from({ length: count }, () => ({ action: URL }))

@@ -8,7 +8,7 @@ import { readBareUrl, readBranchUrl } from './branch-url.ts'
 import { buildCommonDefinition, TIMEOUT_TO_FAIL_S } from './common-definition.ts'
 import { readDelayS } from './custom-data.ts'
 import { NO_BRANCH } from './no-branch.ts'
-import { buildContent, readPayloads, refuseLargeBodies } from './payload.ts'
+import { BodyCount, buildContent, readPayloads } from './payload.ts'
 import { toSpanMs } from './to-span-ms.ts'
 
 /** A message depends on these parts besides its request. */
@@ -62,21 +62,25 @@ async function buildBranches(
   const payloads = readPayloads(request)
   const rules = { checkUrl, checkGrpc, protocol: request.protocol }
   const branches: MessageBranch[] = []
+  const bodies = new BodyCount()
   for (const [step, payload] of payloads.entries()) {
     const { action = '' } = request.steps[step] ?? {}
     const urls = action.startsWith(TOPIC) ? await findSubscribers(action.slice(TOPIC.length)) : [action]
     if (urls.length === 0) throw refuse('topic not found')
+    // A hundred steps may each name a topic of a hundred subscribers, and each would get a copy of a payload that is checked anew.
+    if (branches.length + urls.length > BRANCHES_MAX)
+      throw refuseUnprocessable(`more than ${BRANCHES_MAX} branches`)
     for (const [subscriber, given] of urls.entries()) {
       const url = readBranchUrl(given, rules)
+      const content = buildContent(payload, [url], { contentType, protocol: request.protocol })
+      bodies.add(content.body)
       branches.push({
         id: urls.length === 1 ? buildBranchId(step) : buildBranchId(step, subscriber, plainIds ? '.' : '-'),
         action: url,
-        ...buildContent(payload, [url], { contentType, protocol: request.protocol }),
+        ...content,
         headers,
       })
     }
   }
-  if (branches.length > BRANCHES_MAX) throw refuseUnprocessable(`more than ${BRANCHES_MAX} branches`)
-  refuseLargeBodies(branches)
   return branches.length === 0 ? [NO_BRANCH] : branches
 }

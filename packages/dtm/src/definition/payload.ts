@@ -55,12 +55,18 @@ export function buildContent(
 }
 
 /**
- * Throws if the bodies of all branches are too large together. Each subscriber of a topic gets a copy of the payload, and base64 is
- * longer than its bytes, so a small request could become a large row.
+ * Counts the bodies of all branches. Each subscriber of a topic gets a copy of the payload, and base64 is longer than its bytes, so a
+ * small request could become a large row.
  */
-export function refuseLargeBodies(branches: readonly Content[]): void {
-  if (branches.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0) > BODY_BYTES_MAX)
-    throw refuseUnprocessable(`the payloads of all branches are over ${BODY_BYTES_MAX} bytes`)
+export class BodyCount {
+  #bytes = 0
+
+  /** Counts one body before the next is looked at. Throws if they are too large together. */
+  add(body: string): void {
+    this.#bytes += Buffer.byteLength(body)
+    if (this.#bytes > BODY_BYTES_MAX)
+      throw refuseUnprocessable(`the payloads of all branches are over ${BODY_BYTES_MAX} bytes`)
+  }
 }
 
 function readPayload(payload: string, contentType: string): string {

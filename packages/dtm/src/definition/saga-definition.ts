@@ -8,7 +8,7 @@ import { readBranchUrl, type UrlRules } from './branch-url.ts'
 import { buildCommonDefinition } from './common-definition.ts'
 import { readSagaOrder, type SagaOrder } from './custom-data.ts'
 import { NO_BRANCH } from './no-branch.ts'
-import { buildContent, readPayloads, refuseLargeBodies } from './payload.ts'
+import { BodyCount, buildContent, readPayloads } from './payload.ts'
 import { toSpanMs } from './to-span-ms.ts'
 
 /** Builds the definition of a saga. Throws AnsweredError for a saga that cannot run. */
@@ -20,18 +20,20 @@ export function buildSagaDefinition(request: DtmRequest, checks: Omit<UrlRules, 
   const payloads = readPayloads(request)
   if (order.concurrent) refuseBadOrder(order, count)
   const rules = { ...checks, protocol: request.protocol }
+  const bodies = new BodyCount()
   const branches = payloads.map((payload, step) => {
     const { action = '', compensate = '' } = request.steps[step] ?? {}
     const urls = { action: readBranchUrl(action, rules), compensation: readBranchUrl(compensate, rules) }
+    const content = buildContent(payload, Object.values(urls), { contentType, protocol: request.protocol })
+    bodies.add(content.body)
     return {
       id: buildBranchId(step),
       ...urls,
-      ...buildContent(payload, Object.values(urls), { contentType, protocol: request.protocol }),
+      ...content,
       headers,
       after: findPredecessors(order, step),
     }
   })
-  refuseLargeBodies(branches)
   const callsGrpc = branches.some(({ action, compensation }) => [action, compensation].some(isGrpcUrl))
   const { timeout_to_fail } = request
   return {
