@@ -138,7 +138,7 @@ export class Connections {
   /** Records that a call of the connection may be made, which is no call that anyone may make. */
   acquaint(connection: CallConnection, isGood = () => true): void {
     connection.isGood = isGood
-    this.#strangers.trust(connection.socket, isGood)
+    this.#strangers.trust(connection.socket, connection.network, isGood)
   }
 
   /** Counts a call that has shown no good key. Returns false if the connection had to end. */

@@ -39,7 +39,7 @@ describe('the places of callers without a key', () => {
   it('A network that has shown a good key keeps its place longest', () => {
     const strangers = new Strangers()
     const [known] = open(strangers, 1, () => 'known')
-    if (known !== undefined) strangers.trust(known, () => true)
+    if (known !== undefined) strangers.trust(known, 'known', () => true)
     const again = open(strangers, 8, () => 'known')
     open(strangers, 10 * STRANGERS_MAX, (n) => `new-${n}`)
     expect(countEnded([...(known === undefined ? [] : [known]), ...again])).toBe(0)
@@ -49,16 +49,45 @@ describe('the places of callers without a key', () => {
     expect(countEnded([...again, ...many])).toBeGreaterThanOrEqual(64)
   })
 
+  it('Networks that have shown a good key leave half of the places to those that have yet to show one', () => {
+    const strangers = new Strangers()
+    const nameKnown = (n: number) => `known-${n % 64}`
+    for (const [n, socket] of open(strangers, 64, nameKnown).entries())
+      strangers.trust(socket, nameKnown(n), () => true)
+    const [single] = open(strangers, 1, () => 'known-64')
+    if (single !== undefined) strangers.trust(single, 'known-64', () => true)
+    const [again] = open(strangers, 1, () => 'known-64')
+    const many = open(strangers, STRANGERS_MAX, nameKnown)
+    const newcomers = open(strangers, STRANGERS_MAX / 2 - 1, (n) => `new-${n}`)
+    expect(countEnded(newcomers)).toBe(0)
+    expect(countEnded(many)).toBe(STRANGERS_MAX / 2)
+    expect(again?.destroyed).toBe(false)
+  })
+
+  it('A network counts as known for an hour after a connection of it has last shown its key', () => {
+    const clock = { nowMs: 0 }
+    const strangers = new Strangers(() => clock.nowMs)
+    const [known] = open(strangers, 1, () => 'one')
+    if (known === undefined) throw new Error('no socket')
+    for (let minute = 0; minute < 90; minute++) {
+      clock.nowMs += 60_000
+      strangers.trust(known, 'one', () => true)
+    }
+    expect(strangers.isKnown('one')).toBe(true)
+    clock.nowMs += 3_600_001
+    expect(strangers.isKnown('one')).toBe(false)
+  })
+
   it('A network counts as known as long as the key that it has shown is good', () => {
     const strangers = new Strangers()
     const [first, second] = open(strangers, 2, () => 'one')
     if (first === undefined || second === undefined) throw new Error('no socket')
     let isGood = true
-    strangers.trust(first, () => isGood)
+    strangers.trust(first, 'one', () => isGood)
     expect(strangers.isKnown('one')).toBe(true)
     isGood = false
     expect(strangers.isKnown('one')).toBe(false)
-    strangers.trust(second, () => true)
+    strangers.trust(second, 'one', () => true)
     expect(strangers.isKnown('one')).toBe(true)
   })
 

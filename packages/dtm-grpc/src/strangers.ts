@@ -9,6 +9,8 @@ export const STRANGERS_MAX = 1_024
 /** A network that has shown a good key is remembered for an hour and while that key is good. A few connections of each keep their places longest. */
 const KNOWN_MS_MAX = 3_600_000
 const KEPT_PER_KNOWN_NETWORK_MAX = 16
+/** All of these have at most half of the places, so that no key keeps out those that have yet to show one. */
+const KEPT_MAX = STRANGERS_MAX / 2
 /** Such a connection may begin so many calls at once, and as many in each second. */
 export const CALLS_PER_SECOND_MAX = 16
 /**
@@ -35,7 +37,11 @@ export class Strangers {
   readonly #strangers = new Map<Socket, Stranger>()
   /** The oldest of each comes first. */
   readonly #ofNetworks = new Map<string, Set<Socket>>()
-  readonly #knownNetworks = new RecentNames(KNOWN_MS_MAX)
+  readonly #knownNetworks: RecentNames
+
+  constructor(nowMs = () => performance.now()) {
+    this.#knownNetworks = new RecentNames(KNOWN_MS_MAX, nowMs)
+  }
 
   /** Tells whether a connection of the network has shown a good key lately. */
   isKnown(network: string): boolean {
@@ -50,11 +56,9 @@ export class Strangers {
     if (this.#strangers.size > STRANGERS_MAX) this.#endOne()
   }
 
-  /** A call of the connection has shown a good key, which `isGood` tells of. */
-  trust(socket: Socket, isGood: () => boolean): void {
-    const stranger = this.#strangers.get(socket)
-    if (stranger === undefined) return
-    this.#knownNetworks.note(stranger.network, isGood)
+  /** A call of a connection of the network has shown a good key, which `isGood` tells of. */
+  trust(socket: Socket, network: string, isGood: () => boolean): void {
+    this.#knownNetworks.note(network, isGood)
     this.remove(socket)
   }
 
@@ -99,22 +103,20 @@ export class Strangers {
   }
 
   /**
-   * Ends the oldest connection of the network that has the most. Of networks with equally many one is drawn, since a caller from afar would never be
-   * young enough, and those that have shown a good key come last.
+   * Ends the oldest connection of the network that has the most. The few of networks that have shown a good key come last, or first if all of these
+   * have too many.
    */
   #endOne(): void {
-    let most: ReadonlySet<Socket>[] = []
-    let mostCount = 0
+    const kept: ReadonlySet<Socket>[] = []
+    const others: ReadonlySet<Socket>[] = []
+    let keptCount = 0
     for (const [network, sockets] of this.#ofNetworks) {
-      const { size } = sockets
-      const isKept = size <= KEPT_PER_KNOWN_NETWORK_MAX && this.isKnown(network)
-      const count = isKept ? size / STRANGERS_MAX : size
-      if (count > mostCount) most = []
-      if (count >= mostCount) most.push(sockets)
-      mostCount = Math.max(mostCount, count)
+      const isKept = sockets.size <= KEPT_PER_KNOWN_NETWORK_MAX && this.isKnown(network)
+      if (isKept) keptCount += sockets.size
+      const alike = isKept ? kept : others
+      alike.push(sockets)
     }
-    const drawn = most[Math.floor(Math.random() * most.length)]
-    const [oldest] = drawn ?? []
+    const [oldest] = drawLargest(keptCount > KEPT_MAX ? kept : others)
     if (oldest !== undefined) this.#end(oldest)
   }
 
@@ -122,4 +124,16 @@ export class Strangers {
     this.remove(socket)
     socket.destroy()
   }
+}
+
+/** Draws one of those that are the largest, since a caller from afar would never be young enough. */
+function drawLargest(some: readonly ReadonlySet<Socket>[]): ReadonlySet<Socket> {
+  let largest: ReadonlySet<Socket>[] = []
+  let size = 0
+  for (const each of some) {
+    if (each.size > size) largest = []
+    if (each.size >= size) largest.push(each)
+    size = Math.max(size, each.size)
+  }
+  return largest[Math.floor(Math.random() * largest.length)] ?? new Set()
 }
