@@ -42,7 +42,7 @@ const STRANGERS_PER_ACCEPTING_TURN_MIN = 1
 const PER_STRANGER_WHILE_ACCEPTING = 1
 /** A turn with this many requests beyond the shares of their connections takes about as long as reading for 1 ms. */
 const COSTLY_EXCESS = 100
-/** A connection with this many requests beyond its share makes its site a costly one for this long. */
+/** So many requests of a connection beyond its share make its site a costly one for this long, and so do as many more. */
 const EXCESS_OF_COSTLY = 8
 const COSTLY_MS = 10_000
 /** One turn reads from this many new connections of costly sites, behind those of others. Each may take as long as 7 ms. */
@@ -192,8 +192,7 @@ export class FairTurns {
   countExcess(connection: Connection, requests = 1): void {
     const before = connection.excess
     connection.excess += requests
-    const isCostly = before < EXCESS_OF_COSTLY && connection.excess >= EXCESS_OF_COSTLY
-    if (isCostly) this.#costlySites.note(readSite(connection))
+    if (countCosts(connection.excess) > countCosts(before)) this.#costlySites.note(readSite(connection))
     this.#countTurn()
     this.#excess += requests
     this.#pauseIfFlooded()
@@ -416,6 +415,11 @@ export class FairTurns {
       resumed += 1
     }
   }
+}
+
+/** Counts how often a connection with so many requests beyond its share has made its site a costly one. */
+function countCosts(excess: number): number {
+  return Math.floor(excess / EXCESS_OF_COSTLY)
 }
 
 function readSite({ socket }: Connection): string {

@@ -144,7 +144,7 @@ export class Holders {
     for (const { connections, isGood } of this.#trusted.values()) {
       const isKnown = isGood?.() === true
       for (const each of connections) {
-        if (each.hasPassed) this.#noteKey(each)
+        if (each.hasPassed && isKnown) this.#noteKey(each)
         if (each.hasPassed || isAnswering(each)) each.passedAt = now
         each.hasPassed = false
         if (!isKnown || now - each.passedAt > TRUST_MS) this.#makeStranger(each)

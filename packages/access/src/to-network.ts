@@ -18,7 +18,8 @@ export function toNetwork(address: string): string {
     .join(':')
 }
 
-/** Returns the site of a network. For IPv4 that is the address. */
+/** Returns the site of a network. For IPv4 that is the address, also of one that reaches a listener of IPv6, as `::ffff:192.0.2.1`. */
 export function toSite(network: string): string {
-  return network.includes(':') ? network.split(':').slice(0, GROUPS_OF_SITE).join(':') : network
+  if (!network.includes(':') || network.includes('.')) return network
+  return network.split(':').slice(0, GROUPS_OF_SITE).join(':')
 }

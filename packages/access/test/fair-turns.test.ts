@@ -272,6 +272,30 @@ describe('S41: the connections of strangers in a turn that has no more time for 
       expect([countPaused(others), countPaused(late)]).toEqual([0, 5])
     })
 
+    it('Its site stays a costly one for as long as its connection goes on so', async () => {
+      const made = createTurns()
+      const holder = createAddress('192.0.2.1')
+      const costly = open(holder)
+      for (let seconds = 0; seconds < 60; seconds += 6) {
+        made.clock.nowMs += 6_000
+        flood(made, costly)
+        const opened = openNew(made.turns, holder, 4)
+        await made.endTurn()
+        expect(countPaused(opened)).toBe(3)
+        for (const each of [...opened, open(holder)]) each.socket.destroy()
+        while (made.turns.waitingCount > 0) await made.endTurn()
+      }
+    })
+
+    it('An address of IPv4 is a site of its own, also where a listener of IPv6 shows it as one of IPv6', async () => {
+      const made = createTurns()
+      flood(made, open(createAddress('::ffff:192.0.2.1')))
+      const others = openNew(made.turns, createAddress('::ffff:192.0.2.2'), 4)
+      const late = openNew(made.turns, createAddress('::ffff:192.0.2.1'), 4)
+      await made.endTurn()
+      expect([countPaused(others), countPaused(late)]).toEqual([0, 3])
+    })
+
     it('A connection with a good key makes its address costly, too', async () => {
       const made = createTurns()
       flood(made, open(createKey('key'), '192.0.2.1'))
