@@ -70,7 +70,12 @@ export class BodyTurns {
       if (connection === undefined) break
       bytes += this.#beginOne(connection)
     }
-    // Other work gets as much time as this turn took, before the next turn begins.
+    // A submit looks at what it has parsed in the next turn of the loop.
+    setImmediate(this.#endTurn, startedAt)
+  }
+
+  /** Other work gets as much time as the turn took, before the next turn begins. */
+  readonly #endTurn = (startedAt: number): void => {
     setTimeout(() => {
       this.#isTurnPlanned = false
       if (this.#queue.size > 0) this.#planTurn()

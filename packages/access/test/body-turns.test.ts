@@ -19,7 +19,7 @@ function createTurns() {
   const begun: string[] = []
   const take = (connection: Connection, bytes: number, name: string) =>
     turns.take(connection, bytes, () => begun.push(name))
-  return { take, begun, held: () => held }
+  return { turns, take, begun, held: () => held }
 }
 
 function openConnection(name: string, holder: Holder | undefined = createHolder(name)): Connection {
@@ -41,6 +41,24 @@ describe('bodies that are whole', () => {
     await setImmediate()
     expect([begun, held()]).toEqual([['d', 'a'], 2 * LARGE])
     await expect.poll(() => [begun, held()]).toEqual([['d', 'a', 'b', 'c'], 0])
+  })
+
+  it('Other work gets as much time as a body has taken, also in the next turn of the loop', async () => {
+    const { turns } = createTurns()
+    const work = { tookMs: 0, endedAt: 0, nextAt: 0 }
+    turns.take(openConnection('a'), LARGE, async () => {
+      const startedAt = performance.now()
+      await setImmediate()
+      while (performance.now() - startedAt < 30);
+      work.endedAt = performance.now()
+      work.tookMs = work.endedAt - startedAt
+    })
+    turns.take(openConnection('b'), LARGE, () => {
+      work.nextAt = performance.now()
+    })
+    await expect.poll(() => work.nextAt).toBeGreaterThan(0)
+    // A timer of Node counts in whole milliseconds.
+    expect(work.nextAt - work.endedAt).toBeGreaterThan(work.tookMs - 2)
   })
 
   it('The bodies of different holders take turns, however many one holder sends', async () => {

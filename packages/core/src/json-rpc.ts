@@ -36,8 +36,12 @@ export function readJsonRpcAnswer(answer: BranchAnswer): BranchAnswer {
   const { body, ...read } = answer
   const envelope = body === undefined ? undefined : parse(body)
   if (!isRecord(envelope)) return { ...read, result: 'unknown', error: 'unread' }
-  const { error } = envelope
-  if (error === undefined || error === null) return read
+  // DTM's client, which is written in Go, reads a name in any letter case.
+  const [error] = Object.keys(envelope)
+    .filter((name) => name.toLowerCase() === 'error')
+    .map((name) => envelope[name])
+    .filter((given) => given !== null)
+  if (error === undefined) return read
   const code = isRecord(error) ? error.code : undefined
   if (code === FAILURE_CODE) return { ...read, result: 'failure' }
   if (code === ONGOING_CODE) return { ...read, result: 'ongoing' }
