@@ -46,7 +46,7 @@ export interface Barrier<Tx, Effect = unknown> {
    * `RedisEffect`. If you write a barrier that wraps one of these, let it pass the `original` on.
    *
    * If nothing will undo the action (`call.hasNoUndo`), a `BranchFailure` of the effect is kept before it is thrown on: no copy of the
-   * call runs later, and each fails with the same code, message and details. A barrier that you write yourself has to keep it too,
+   * call runs later, and each fails with the same code, and with the same message and details if there is room for them. A barrier that you write yourself has to keep it too,
    * or each refusal of a pivot may be followed by its effect.
    *
    * Throws a `BranchError`, among them `BARRIER_EXPIRED`, `BARRIER_CONTENDED` and `BARRIER_COMMIT_UNKNOWN`, and the

@@ -25,7 +25,7 @@ export interface BarrierCall {
   /**
    * Nothing will undo this action, so that no compensation holds back a copy of the call which comes after a refusal. A barrier
    * that begins transactions of its own then keeps the refusal: each later copy fails with the same code. So a
-   * refusal has to be the answer: another try of the same call never runs. Leave it out at a further barrier (`barrierId`) whose
+   * refusal has to be the answer: another try of the same call never runs. Leave it out at each barrier whose
    * refusal you catch.
    */
   readonly hasNoUndo?: true

@@ -10,7 +10,7 @@ export function hasNoUndo(transaction: Transaction, { branch, op }: CallKey): bo
   const called = findSagaBranch(transaction, branch)
   if (called === undefined) return false
   if (called.role === 'pivot') return true
-  // A local step of a workflow always has a compensation: the handler undoes one that failed, so that no copy of it runs.
+  // A local step of a workflow has a compensation even if it has no undo: its handler then holds back copies of one that failed.
   return called.role === undefined && (called.compensation ?? '') === ''
 }
 
