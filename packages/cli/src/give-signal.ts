@@ -48,7 +48,8 @@ export async function giveSignal({
       ? { stdout: `${cleanLine(describe(value))}\n`, stderr: '' }
       : refuse(`the answer was not that of a signal. ${advice}`)
   }
-  const problem = typeof value.code === 'string' ? (value as Partial<Problem>) : undefined
+  const isAsked = typeof value.code === 'string' && (value.gid ?? gid) === gid
+  const problem = isAsked ? (value as Partial<Problem>) : undefined
   const known = problem === undefined ? `HTTP ${answer.status}` : `${problem.detail} (${problem.code})`
   return refuse(answer.status >= 500 ? `${known}. ${advice}` : known)
 }

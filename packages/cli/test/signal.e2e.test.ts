@@ -87,6 +87,17 @@ describe('counterstep signal', () => {
     }
   })
 
+  it('The command does not believe a refusal that is about another transaction', async () => {
+    const server = createServer((_, response) =>
+      response.writeHead(409).end(JSON.stringify({ code: 'SAGA_FINAL', detail: 'h has ended', gid: 'h' })),
+    )
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const { port } = server.address() as AddressInfo
+    const refused = await runSignal(['g', 'n', '--id', 'click-1', '--url', `http://127.0.0.1:${port}`])
+    server.close()
+    expect(refused).toEqual({ code: 1, stdout: '', stderr: 'counterstep: HTTP 409\n' })
+  })
+
   it('The command reads the API key from a variable or a file, and quotes no argument in a refusal', async () => {
     const path = join(folder, 'key')
     await writeFile(path, 'cs_key_of_the_file\n')

@@ -49,7 +49,7 @@ function ask<View>(
   return sendAgain(async () => readView<View>(await send(request), property, gid), persistence)
 }
 
-/** Checks just enough to know that our server answered, and about no other transaction. The rest of a view is the server's own contract. */
+/** Checks just enough to know that our server answered, and about no other transaction if the view names one. The rest of a view is the server's own contract. */
 function readView<View>(value: unknown, property: string, gid?: string): View {
   const isAsked = isRecord(value) && (gid === undefined || (value.gid ?? gid) === gid)
   if (isAsked && (Array.isArray(value[property]) || typeof value[property] === 'string')) return value as View
