@@ -45,6 +45,8 @@ const COSTLY_EXCESS = 100
 /** So many requests of a connection beyond its share make its site a costly one for this long, and so do as many more. */
 const EXCESS_OF_COSTLY = 8
 const COSTLY_MS = 10_000
+/** A head with more headers than this takes as long as several requests. */
+const USUAL_HEADERS_MAX = 32
 /** One turn reads from this many new connections of costly sites, behind those of others. Each may take as long as 7 ms. */
 const COSTLY_STARTED_PER_TURN_MAX = 1
 /** One holder may have this many connections that wait to be read from for the first time. They are read within 2 s. */
@@ -136,6 +138,8 @@ export class FairTurns {
     this.#countTurn()
     this.#enterTurn(connection)
     const isStranger = connection.caller === undefined
+    const large = Math.floor(raw.rawHeaders.length / 2 / USUAL_HEADERS_MAX)
+    if (isStranger && large > 0) this.countExcess(connection, large)
     const isOverShare = this.#isOverShare(connection, isStranger)
     if (isOverShare) this.countExcess(connection)
     else if (this.#mayBegin(connection, isStranger)) {

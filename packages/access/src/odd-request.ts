@@ -1,5 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 
+/**
+ * A request may have this many headers. Node holds 90 bytes for a header of eight until the request has ended, and takes a thousand
+ * of them, also from a caller that never ends the body of a login.
+ */
+const HEADERS_MAX = 100
+
 /** Signals an odd request. Fastify and both HTTP APIs answer it with this status. */
 export class OddRequestError extends Error {
   readonly statusCode = 400
@@ -20,6 +26,7 @@ export function findOddity({ httpVersion, headers, rawHeaders }: IncomingMessage
   const encoding = headers['transfer-encoding']
   if (encoding !== undefined && (httpVersion === '1.0' || encoding.toLowerCase() !== 'chunked'))
     return 'a transfer encoding must be chunked, and needs HTTP/1.1'
+  if (rawHeaders.length > 2 * HEADERS_MAX) return `there must be at most ${HEADERS_MAX} headers`
   let hosts = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? ''

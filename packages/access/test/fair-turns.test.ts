@@ -9,6 +9,12 @@ import { FairTurns } from '../src/fair-turns.ts'
 const RAW = new IncomingMessage(new Socket())
 const TURN_MS = 12
 
+function buildHead(headers: number): IncomingMessage {
+  return Object.assign(new IncomingMessage(new Socket()), {
+    rawHeaders: Array<string>(2 * headers).fill('h'),
+  })
+}
+
 /** The clock stands still but for what requests take. */
 function createTurns({ waitingMax = 2_048, bodyBytes = 0, turnMsMax = TURN_MS } = {}) {
   const clock = { nowMs: 1_000 }
@@ -270,6 +276,20 @@ describe('S41: the connections of strangers in a turn that has no more time for 
       const others = openNew(made.turns, createAddress('192.0.2.2'), 4)
       await made.endTurn()
       expect([countPaused(others), countPaused(late)]).toEqual([0, 5])
+    })
+
+    it('A head of very many headers counts as several requests, so that four of them make its site a costly one', async () => {
+      const made = createTurns()
+      const [large, usual] = ['192.0.2.1', '192.0.2.2'].map((name) => open(createAddress(name)))
+      if (large === undefined || usual === undefined) throw new Error('two are open')
+      for (let request = 0; request < 4; request++) {
+        made.turns.begin(large, made.work('l', 0), buildHead(66))
+        made.turns.begin(usual, made.work('u', 0), buildHead(31))
+      }
+      const late = openNew(made.turns, createAddress('192.0.2.1'), 4)
+      const others = openNew(made.turns, createAddress('192.0.2.2'), 4)
+      await made.endTurn()
+      expect([countPaused(late), countPaused(others)]).toEqual([3, 0])
     })
 
     it('Its site stays a costly one for as long as its connection goes on so', async () => {
