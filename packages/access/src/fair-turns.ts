@@ -39,7 +39,9 @@ const ACCEPTING_TURNS = 16
  */
 const PART_WHILE_ACCEPTING = 1 / 16
 const STRANGERS_PER_ACCEPTING_TURN_MIN = 1
-const PER_STRANGER_WHILE_ACCEPTING = 1
+const PER_CONNECTION_WHILE_ACCEPTING = 1
+/** Such a turn begins this many requests with a good key. Most of what they cost comes later, when the store has answered. */
+const KNOWN_PER_ACCEPTING_TURN_MAX = 2
 /** A turn with this many requests beyond the shares of their connections takes about as long as reading for 1 ms. */
 const COSTLY_EXCESS = 100
 /** So many requests of a connection beyond its share make its site a costly one for this long, and so do as many more. */
@@ -110,6 +112,8 @@ export class FairTurns {
   #areStrangersPaused = false
   /** So many connections of strangers have begun a request, or asked to begin one, in this turn. */
   #strangersBegun = 0
+  /** So many requests with a good key have begun in this turn. */
+  #knownBegun = 0
   #waitingCount = 0
   #waitingOfStrangers = 0
   #turn = 0
@@ -254,7 +258,14 @@ export class FairTurns {
     if (isStranger && begunInTurn === 0) this.#strangersBegun += 1
     const few = this.#isAccepting ? STRANGERS_PER_ACCEPTING_TURN_MIN : STRANGERS_PER_TURN_MIN
     const isOneOfFew = isStranger && begunInTurn === 0 && this.#strangersBegun <= few
-    return this.#time.take(isStranger) || isOneOfFew
+    if (!isStranger && !this.#hasRoomForKnown()) return false
+    const mayBegin = this.#time.take(isStranger) || isOneOfFew
+    if (mayBegin && !isStranger) this.#knownBegun += 1
+    return mayBegin
+  }
+
+  #hasRoomForKnown(): boolean {
+    return !this.#isAccepting || this.#knownBegun < KNOWN_PER_ACCEPTING_TURN_MAX
   }
 
   /** Behind a request that waits, a stranger has no share. */
@@ -334,6 +345,7 @@ export class FairTurns {
     this.#isFlooded = false
     this.#areStrangersPaused = false
     this.#strangersBegun = 0
+    this.#knownBegun = 0
     this.#resumeSome(this.#toStartFirst, STARTED_PER_TURN_MAX)
     // Callers with a good key may bring as many requests in each turn, without an end.
     const hasWaited = this.#turn - this.#startedInTurn > ACCEPTING_TURNS
@@ -366,7 +378,8 @@ export class FairTurns {
   #takeNext(): Connection | undefined {
     for (const isStranger of [this.#isStrangersTurn, !this.#isStrangersTurn]) {
       const queue = isStranger ? this.#strangers : this.#known
-      if (queue.size === 0 || !this.#time.take(isStranger)) continue
+      if (queue.size === 0 || !(isStranger || this.#hasRoomForKnown()) || !this.#time.take(isStranger))
+        continue
       this.#isStrangersTurn = !isStranger
       return queue.shift()
     }
@@ -375,12 +388,13 @@ export class FairTurns {
 
   #beginSome(connection: Connection): void {
     connection.servedInTurn = this.#turn
-    const isLimited = this.#isAccepting && connection.caller === undefined
-    const max = isLimited ? PER_STRANGER_WHILE_ACCEPTING : this.#options.perTurnMax
+    const isStranger = connection.caller === undefined
+    const max = this.#isAccepting ? PER_CONNECTION_WHILE_ACCEPTING : this.#options.perTurnMax
     for (let begun = 0; begun < max && connection.sessionsSought === 0; begun += 1) {
       const request = connection.waiting.shift()
       if (request === undefined) break
       this.#countWaiting(request.isStranger, -1)
+      if (!isStranger) this.#knownBegun += 1
       if (request.bodyBytes > 0) this.#options.release(connection, request.bodyBytes)
       // Another request of the connection may have been refused.
       const mayBegin = request.isDecision === true || !connection.isRefused

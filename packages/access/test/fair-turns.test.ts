@@ -153,6 +153,20 @@ describe('S41: requests of many connections in one turn of the event loop', () =
     expect((await endTurn()).length).toBeGreaterThan(1)
   })
 
+  it('A turn behind one that has accepted a connection begins two requests with a good key', async () => {
+    const { turns, ask, endTurn } = createTurns()
+    const key = createKey('key')
+    const [first, ...others] = openMany(key, 5)
+    if (first === undefined) throw new Error('five are open')
+    turns.startNew(open(createAddress('192.0.2.1')))
+    for (const name of 'abc') ask(first, name, 0)
+    for (const each of others) ask(each, 'o', 0)
+    turns.startNew(open(createAddress('192.0.2.1')))
+    // Two of this turn, and two of the next, which has accepted a connection, too.
+    expect(await endTurn()).toBe('abco')
+    expect(await endTurn()).toBe('ooo')
+  })
+
   it('A turn is short behind one that has accepted a connection, so that others that wait for that get in', async () => {
     const { turns, ask, endTurn } = createTurns()
     const key = createKey('key')
