@@ -502,6 +502,7 @@ export class Runner {
     const destination = turn?.destination
     const target = destination?.target
     try {
+      if (isLongText(request)) await this.#longBodies.wait(target, request.body.length)
       const startedAt = clock.now()
       // A target that had no call in flight had nothing to answer until now.
       if (target?.callsInFlight === 1) target.answeredAt = startedAt
@@ -721,6 +722,11 @@ interface Turn {
   readonly limiter: CallLimiter
   /** The bytes of its request that are built from values. */
   readonly builtBytes: number
+}
+
+/** A text that is no JSON may be a form, which is read before it is sent: a service may take its fields for the identity of the call. */
+function isLongText({ contentType, body }: BranchCall): boolean {
+  return body.length > SHORT_BODY_LENGTH && contentType !== 'application/json'
 }
 
 function isDefinite({ result }: BranchAnswer): boolean {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { Fixture } from './support/fixture.ts'
 import type { Answer } from './support/participants.ts'
 import { branchId, buildBranch, buildParallel, buildSaga } from './support/sagas.ts'
@@ -67,6 +67,30 @@ describe('a saga that succeeds', () => {
     await node.submit({ gid: 'b', branches: [buildBranch('b', '01'), bare] }, { waitMs: 10_000 })
     expect(fixture.services.calls).toHaveLength(5)
     expect(marked).toEqual(['02 action', '02 action'])
+  })
+
+  it('Long forms of one instant are sent by turns of the event loop, since each is read before', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node()
+    let turn = 0
+    const turns = { json: new Set<number>(), form: new Set<number>() }
+    const all = Object.keys(turns) as (keyof typeof turns)[]
+    fixture.services.onArrival = ({ gid }) => turns[gid as keyof typeof turns].add(turn)
+    let next = setImmediate(function count() {
+      turn += 1
+      next = setImmediate(count)
+    })
+    onTestFinished(() => clearImmediate(next))
+    for (const gid of all) {
+      const content =
+        gid === 'json'
+          ? { payload: 'x'.repeat(100_000) }
+          : { body: 'x'.repeat(100_000), contentType: 'application/x-www-form-urlencoded' }
+      const { payload: _, ...branch } = buildBranch(gid, '01')
+      const branches = ['a', 'b', 'c'].map((id) => ({ ...branch, id, after: [], ...content }))
+      await node.submit({ gid, branches }, { waitMs: 10_000 })
+    }
+    expect([turns.json.size, turns.form.size]).toEqual([1, 3])
   })
 
   it('A request without a gid gets one', async () => {
