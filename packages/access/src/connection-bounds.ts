@@ -11,6 +11,7 @@ import { type HolderBound, Holders } from './holders.ts'
 import { findOddity, isHttp2, OddRequestError } from './odd-request.ts'
 import { assertPendingAnswerIsKept, readPendingAnswer } from './pending-answer.ts'
 import { refuseConnection } from './refuse-connection.ts'
+import { stopParsingOnceRefused } from './stop-parsing.ts'
 
 /** Names a bound that was reached, so that a connection was ended. */
 export type ReachedBound = HolderBound | 'pipelined-requests' | 'unread-connections'
@@ -81,6 +82,7 @@ export class ConnectionBounds {
   boundConnections(server: Server): void {
     server.on('connection', (socket: Socket) => {
       const connection = findConnection(socket)
+      stopParsingOnceRefused(socket, connection)
       this.#holders.add(connection)
       const hasShownKey = this.#holders.hasShownKey(connection)
       if (!this.#turns.startNew(connection, hasShownKey)) this.#end(connection, 'unread-connections')

@@ -20,6 +20,8 @@ const STARTED_PER_TURN_MAX = 4
  * the health, one after the other.
  */
 const STRANGER_WAITING_MAX = 16
+/** Any other may have this many. One read may bring 1,600, and a few such connections would take all that may wait. */
+const KNOWN_WAITING_MAX = 128
 /**
  * So many of these connections begin a request in a turn even if there is no time left. A client that pipelines many as
  * soon as it connects shows its key with the first of them.
@@ -279,7 +281,7 @@ export class FairTurns {
   #add(connection: Connection, request: WaitingRequest, isOverShare: boolean): boolean {
     const { isStranger, bodyBytes } = request
     if (isOverShare && !this.#hasRoom(isStranger)) return false
-    if (isStranger && connection.waiting.length >= STRANGER_WAITING_MAX) return false
+    if (connection.waiting.length >= (isStranger ? STRANGER_WAITING_MAX : KNOWN_WAITING_MAX)) return false
     // The key is checked when the request begins. Until then bytes of a body are held for a connection without a good
     // key only if nothing of it waits already.
     if (bodyBytes > 0 && isStranger && isOverShare) return false

@@ -216,7 +216,7 @@ for (const { api, submit, open } of APIS) {
   })
 
   describe(`S41: pipelined requests to the ${api} API`, () => {
-    const MANY = 400
+    const MANY = 120
     const spellings = [
       ['an open route', `GET ${open} HTTP/1.1\r\n${HOST}\r\n`],
       ['a path that no route has', `GET /nothing HTTP/1.1\r\n${HOST}\r\n`],
@@ -246,6 +246,17 @@ for (const { api, submit, open } of APIS) {
 
     it('Pipelined requests for a route with a body are begun a few at a time, and others get their turn', async () => {
       expect(await begunBefore(spellings[2][1], { requestsPerTurnMax: 4 })).toBeLessThan(MANY / 2)
+    })
+
+    it('Nothing more of a connection is parsed once it is refused', async () => {
+      const { [api]: app, reached } = await apis({})
+      let parsed = 0
+      app.server.on('request', () => (parsed += 1))
+      const flood = await caller(app)
+      flood.send(spellings[0][1].repeat(1_000))
+      await hasEnded(flood)
+      expect(reached).toEqual(['pipelined-requests'])
+      expect(parsed).toBeLessThan(50)
     })
 
     for (const [what, request] of spellings.slice(0, 2)) {

@@ -254,15 +254,20 @@ for (const { api, submit, list, open, look, large, lookLarge } of APIS) {
     await hasAnswers(reader, 1)
     engine.submit = () => new Promise(() => undefined)
     engine.accept = engine.submit
-    const deaf = await caller(app)
-    deaf.send(`${post(flood)}Content-Length: ${large.length}\r\n\r\n${large}${ask(flood).repeat(100)}`)
+    const listen = async () => {
+      const deaf = await caller(app)
+      deaf.send(`${post(flood)}Content-Length: ${large.length}\r\n\r\n${large}${ask(flood).repeat(100)}`)
+      return deaf
+    }
+    const first = await listen()
     await expect.poll(() => bounds.held.bodyBytes, POLL).toBeGreaterThan(100 * 1024)
     expect(reached).toEqual([])
-    deaf.send(ask(flood).repeat(1_000))
+    const others = await Promise.all(Array.from({ length: 15 }, listen))
     await expect.poll(() => reached, POLL).toContain('unread-body-bytes')
     reader.send(ask(honest).repeat(20))
     await hasAnswers(reader, 21)
-    expect([deaf.isEnded, reader.isEnded, bounds.held.bodyBytes]).toEqual([true, false, 0])
+    await expect.poll(() => [first, ...others].some(({ isEnded }) => isEnded), POLL).toBe(true)
+    expect([reader.isEnded, bounds.held.bodyBytes <= MIB]).toEqual([false, true])
   })
 
   it(`S41: Large bodies that come whole to the ${api} API at once are looked at one in a turn`, async () => {
