@@ -26,10 +26,10 @@ const SCAN_REST = { restFactor: 9, restMsMax: 500 }
  */
 const READ_REST = { restFactor: 4, restMsMax: 20 }
 /**
- * The work after a read keeps the thread of the writers busy. With 16 places these rests leave four fifths of that thread
- * to others.
+ * The work after a read keeps the thread of the writers busy: a view of large payloads for 0.3 s. So it is done for one look at a time, and
+ * four fifths of that thread are left to others.
  */
-const REST_PER_BUSY_MS = 80
+const WORK_REST = { atOnceMax: 1, restFactor: 4, restMsMax: 2_000 }
 /** A large row costs little to read, but it is parsed, shown and written, for some 30 ns of the thread a character. */
 const REST_CHARACTERS_PER_MS = 400
 /** A text of at most this size costs no more than the read itself. */
@@ -58,6 +58,8 @@ export class Looks {
   readonly #scans: ReadLimiter
   /** Reads of single transactions and documents take turns here. */
   readonly #reads: ReadLimiter
+  /** The work that follows a read takes turns here. It holds the place of its read meanwhile, so that few rows are held. */
+  readonly #works: ReadLimiter
 
   constructor(parts: LooksParts) {
     this.#parts = parts
@@ -66,6 +68,7 @@ export class Looks {
     const common = { waitingMax, waitMs }
     this.#scans = new ReadLimiter(clock, { ...common, atOnceMax: scansAtOnceMax, ...SCAN_REST })
     this.#reads = new ReadLimiter(clock, { ...common, atOnceMax: readsAtOnceMax, ...READ_REST })
+    this.#works = new ReadLimiter(clock, { ...common, ...WORK_REST })
   }
 
   /** Shows a transaction without a turn. */
@@ -115,27 +118,12 @@ export class Looks {
     return row
   }
 
-  /**
-   * Reads something in the caller's turn, and makes of it what is shown. `work` does not wait for anything: the place rests
-   * for as long as it took, many times over. Throws SAGA_TOO_MANY_READS.
-   */
-  async take<Read, Shown>(
-    read: () => Promise<Read>,
-    work: (read: Read) => Shown,
-    caller?: string,
-  ): Promise<Shown> {
-    const { clock } = this.#parts
-    let busyMs = 0
-    const lookAt = async () => {
+  /** Reads something in the caller's turn, and makes of it what is shown. `work` does not wait for anything. Throws SAGA_TOO_MANY_READS. */
+  take<Read, Shown>(read: () => Promise<Read>, work: (read: Read) => Shown, caller?: string): Promise<Shown> {
+    return this.#reads.run(async () => {
       const found = await read()
-      const startedAt = clock.now()
-      try {
-        return work(found)
-      } finally {
-        busyMs = clock.now() - startedAt
-      }
-    }
-    return await this.#reads.run(lookAt, caller, () => busyMs * REST_PER_BUSY_MS)
+      return await this.#works.run(async () => work(found), caller)
+    }, caller)
   }
 
   /** Waits for the caller's turn to be sent a text that the host has ready. Throws SAGA_TOO_MANY_READS. */

@@ -27,16 +27,38 @@ async function isAdmitted(look: Promise<unknown>): Promise<boolean> {
 }
 
 describe('a look', () => {
-  it('S42: leaves its place to others for as long as its work kept the thread busy, many times over', async () => {
+  it.each([
+    [39, false],
+    [40, true],
+  ])(
+    'S42: Its work is done %d ms after another that kept the thread busy for 10 ms: %s',
+    async (ms, expected) => {
+      const { clock, looks } = openLooks()
+      const take = () =>
+        looks.take(
+          () => Promise.resolve(),
+          () => {
+            clock.nowMs += 10
+          },
+        )
+      await take()
+      clock.nowMs += ms
+      expect(await isAdmitted(take())).toBe(expected)
+      expect(await isAdmitted(looks.waitForTurn(0))).toBe(true)
+    },
+  )
+
+  it('S42: The works of looks whose rows come at one instant are done one at a time, and their places are held', async () => {
     const { clock, looks } = openLooks()
+    let done = 0
     const work = () => {
       clock.nowMs += 10
+      done += 1
     }
-    await looks.take(() => Promise.resolve(), work)
-    // 800 ms of rest are one place of sixteen.
-    for (let place = 1; place < 16; place++)
-      expect(await isAdmitted(looks.take(() => new Promise(() => undefined), work))).toBe(false)
+    const all = Array.from({ length: 16 }, () => looks.take(() => Promise.resolve(), work))
+    for (const each of all) void each.catch(() => undefined)
     expect(await isAdmitted(looks.waitForTurn(0))).toBe(false)
+    expect(done).toBe(1)
   })
 
   it('S42: A text takes its turn as its length takes to be sent, and a short one takes none', async () => {

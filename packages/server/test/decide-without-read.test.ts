@@ -14,6 +14,7 @@ it.each([
   ['message', 'submit', 'submit', false],
   ['tcc', 'abort', 'submit', false],
   ['tcc', 'branches', 'submit', false],
+  ['tcc', 'submit-again', 'submit', false],
   ['tcc', 'abort', 'operate', true],
   ['tcc', 'abort', 'admin', true],
 ] as const)(
@@ -48,7 +49,10 @@ it.each([
         ...(payload && { payload }),
       })
     const registration = command === 'branches' ? { id: '02', ...URLS } : undefined
-    const changed = await ask(held.keys[scope], `${place}/${command}`, 'POST', registration)
+    const changed =
+      command === 'submit-again'
+        ? await ask(held.keys[scope], '/v1/transactions', 'POST', given)
+        : await ask(held.keys[scope], `${place}/${command}`, 'POST', registration)
     expect(changed.json()).toMatchObject({
       gid: 'a',
       kind,
@@ -57,6 +61,6 @@ it.each([
     const said = [NAMED, ANSWERED, 'bank.test'].filter((text) => changed.body.includes(text))
     expect(said.length > 0).toBe(isShown)
     const looked = await ask(held.keys.read, place, 'GET')
-    expect(looked.body).toContain(command === 'branches' ? NAMED : ANSWERED)
+    expect(looked.body).toContain(command === 'branches' || command === 'submit-again' ? NAMED : ANSWERED)
   },
 )

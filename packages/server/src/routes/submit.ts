@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { createMediaTypeError, takeJson } from '../http/json-body.ts'
 import { readWaitSeconds } from '../http/prefer.ts'
 import { sendView } from '../http/send-view.ts'
+import { toViewForCaller } from '../http/view-for-caller.ts'
 import { toWaitOptions } from '../http/wait-options.ts'
 import {
   acceptedExample,
@@ -99,7 +100,11 @@ export const submitOperation: Operation = {
 }
 
 /** Builds the busiest route. No schema runs on it, since the engine checks the body, and the answer is written once. */
-export function buildSubmitRoute(engine: EngineApi, gate: Pick<Gate, 'takeStored'>, waitMsMax?: number) {
+export function buildSubmitRoute(
+  engine: EngineApi,
+  gate: Pick<Gate, 'takeStored' | 'allowsScope'>,
+  waitMsMax?: number,
+) {
   return async function addSubmitRoute(app: FastifyInstance): Promise<void> {
     takeJson(app)
     const config = { access: submitOperation.access, stores: 'transaction' } as const
@@ -116,7 +121,9 @@ export function buildSubmitRoute(engine: EngineApi, gate: Pick<Gate, 'takeStored
       // store.
       await setImmediate()
       const view = await engine.submit(request.body, options)
-      return sendView(reply, view, waitSeconds)
+      // The content of a TCC is its kind alone, so whoever knows the gid may submit it again.
+      const shown = view.kind === 'tcc' ? toViewForCaller(gate, request.raw, view) : view
+      return sendView(reply, shown, waitSeconds)
     })
   }
 }
