@@ -121,7 +121,7 @@ export function buildSubmitRoute(
       // store.
       await setImmediate()
       const view = await engine.submit(request.body, options)
-      // The content of a TCC is its kind alone, so whoever knows the gid may submit it again.
+      // The content of a TCC is its kind alone, so a caller that knows its gid may submit it again.
       const shown = view.kind === 'tcc' ? toViewForCaller(gate, request.raw, view) : view
       return sendView(reply, shown, waitSeconds)
     })
