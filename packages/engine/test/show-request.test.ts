@@ -66,7 +66,7 @@ describe('a look at the requests', () => {
 
   it('S42: rests for as long as it took to build them and to write them, many times over', async () => {
     const fixture = new Fixture()
-    const node = await fixture.node({ readsAtOnceMax: 1 })
+    const node = await fixture.node()
     await node.submit(buildSaga('a'))
     await fixture.untilStatus('a', 'succeeded')
     const { progress, ...row } = await fixture.row('a')
@@ -84,9 +84,9 @@ describe('a look at the requests', () => {
     const second = node.engine.showRequest(GID).then(() => {
       isShown = true
     })
-    await fixture.time.advance(700)
+    await fixture.time.advance(39)
     expect(isShown).toBe(false)
-    await fixture.time.advance(2_000)
+    await fixture.time.advance(100)
     await second
     expect(isShown).toBe(true)
   })
