@@ -144,8 +144,7 @@ export class FairTurns {
     this.#countTurn()
     this.#enterTurn(connection)
     const isStranger = connection.caller === undefined
-    const large = Math.floor(raw.rawHeaders.length / 2 / USUAL_HEADERS_MAX)
-    if (isStranger && large > 0) this.countExcess(connection, large)
+    if (isStranger) this.#countLargeHead(connection, raw)
     const isOverShare = this.#isOverShare(connection, isStranger)
     if (isOverShare) this.countExcess(connection)
     else if (this.#mayBegin(connection, isStranger)) {
@@ -206,6 +205,11 @@ export class FairTurns {
     this.#countTurn()
     this.#excess += requests
     this.#pauseIfFlooded()
+  }
+
+  #countLargeHead(connection: Connection, { rawHeaders }: IncomingMessage): void {
+    const requests = Math.floor(rawHeaders.length / 2 / USUAL_HEADERS_MAX)
+    if (requests > 0) this.countExcess(connection, requests)
   }
 
   #countLate(isStranger: boolean): void {

@@ -9,7 +9,7 @@ const GROUPS_OF_SITE = 3
  * of one IPv6 address mostly has the whole network.
  */
 export function toNetwork(address: string): string {
-  if (!address.includes(':') || address.includes('.')) return address
+  if (!isIpv6(address)) return address
   const [head = '', tail] = address.split('::', 2)
   const groups = head.split(':')
   const gap = tail === undefined ? 0 : Math.max(0, GROUPS - groups.length - tail.split(':').length)
@@ -20,6 +20,10 @@ export function toNetwork(address: string): string {
 
 /** Returns the site of a network. For IPv4 that is the address, also of one that reaches a listener of IPv6, as `::ffff:192.0.2.1`. */
 export function toSite(network: string): string {
-  if (!network.includes(':') || network.includes('.')) return network
-  return network.split(':').slice(0, GROUPS_OF_SITE).join(':')
+  return isIpv6(network) ? network.split(':').slice(0, GROUPS_OF_SITE).join(':') : network
+}
+
+/** Tells whether an address is one of IPv6, and none of IPv4 that is written as one. */
+function isIpv6(address: string): boolean {
+  return address.includes(':') && !address.includes('.')
 }

@@ -116,7 +116,7 @@ export class Strangers {
       const alike = isKept ? kept : others
       alike.push(sockets)
     }
-    const [oldest] = drawLargest(keptCount > KEPT_MAX ? kept : others)
+    const [oldest] = drawLargest(keptCount > KEPT_MAX ? kept : others) ?? []
     if (oldest !== undefined) this.#end(oldest)
   }
 
@@ -126,8 +126,8 @@ export class Strangers {
   }
 }
 
-/** Draws one of those that are the largest, since a caller from afar would never be young enough. */
-function drawLargest(some: readonly ReadonlySet<Socket>[]): ReadonlySet<Socket> {
+/** Draws one of those that are the largest, since a caller from afar would never be young enough. Returns undefined if there is none. */
+function drawLargest(some: readonly ReadonlySet<Socket>[]): ReadonlySet<Socket> | undefined {
   let largest: ReadonlySet<Socket>[] = []
   let size = 0
   for (const each of some) {
@@ -135,5 +135,5 @@ function drawLargest(some: readonly ReadonlySet<Socket>[]): ReadonlySet<Socket> 
     if (each.size >= size) largest.push(each)
     size = Math.max(size, each.size)
   }
-  return largest[Math.floor(Math.random() * largest.length)] ?? new Set()
+  return largest[Math.floor(Math.random() * largest.length)]
 }
