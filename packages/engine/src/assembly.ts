@@ -102,6 +102,7 @@ export function assemble(parts: AssemblyParts, callbacks: RunnerCallbacks): Asse
     observer,
   })
   const looks = new Looks({ store, clock, settings, later: () => ({ runner, acceptance }) })
+  const largeTurns = new LargeTurns(clock, store)
   const watch = new Watch({
     ...{ store, clock, observer },
     show: (gid, caller) => looks.show(gid, caller),
@@ -134,7 +135,6 @@ export function assemble(parts: AssemblyParts, callbacks: RunnerCallbacks): Asse
     waiters.settleIdle(gid, dueAt)
   }
   const acceptance = new Acceptance({ ...common, runner, onWaiting })
-  const largeTurns = new LargeTurns(clock)
   const commands = new Commands({ ...common, runner, acceptance, largeTurns, onDue })
   const built = { alarms, runner, acceptance, commands, waiters, bulkhead, watch, looks, largeTurns }
   return { ...parts, readEpochMs, run, formatMax: FORMAT, ...built }

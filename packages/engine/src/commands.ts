@@ -17,8 +17,7 @@ import {
 } from '@counterstep/core'
 import { CounterstepError, type Gid, isCounterstepError, type TransactionView } from '@counterstep/protocol'
 import type { Acceptance } from './acceptance.ts'
-import { countRowPlaces } from './bulkhead/count-row-places.ts'
-import { LargeRow, type LargeTurns } from './large-turns.ts'
+import type { LargeTurns, NeedsTurn, RowTurn } from './large-turns.ts'
 import { chooseNewestView } from './newest-view.ts'
 import type { EngineObserver } from './observer.ts'
 import { tellCommand } from './operator/tell-command.ts'
@@ -52,8 +51,7 @@ export interface CommandsParts {
 }
 
 interface Giving {
-  /** It may work on a large row. */
-  readonly hasTurn: boolean
+  readonly turn: RowTurn
   /** The caller has been answered. */
   isOver: boolean
   endTurn: () => void
@@ -83,7 +81,7 @@ export class Commands {
     const until = clock.now() + BUSY_WAIT_MS
     for (let waitMs = BUSY_LOOK_MS_MIN; ; waitMs = Math.min(BUSY_LOOK_MS_MAX, waitMs * 2)) {
       try {
-        return await this.#parts.largeTurns.run(gid, lane, (hasTurn) => this.#giveOnce(gid, command, hasTurn))
+        return await this.#parts.largeTurns.run(gid, lane, (turn) => this.#giveOnce(gid, command, turn))
       } catch (error: unknown) {
         const isBusy = isCounterstepError(error) && error.code === 'SAGA_OP_BUSY'
         if (!isBusy || clock.now() + waitMs > until) throw error
@@ -92,8 +90,8 @@ export class Commands {
     }
   }
 
-  async #giveOnce(gid: Gid, command: Command, hasTurn: boolean): Promise<TransactionView | LargeRow> {
-    const giving: Giving = { hasTurn, isOver: false, endTurn: () => undefined }
+  async #giveOnce(gid: Gid, command: Command, turn: RowTurn): Promise<TransactionView | NeedsTurn> {
+    const giving: Giving = { turn, isOver: false, endTurn: () => undefined }
     const done = await within(this.#parts.clock, this.#parts.storeTimeoutMs, this.#give(gid, command, giving))
     giving.isOver = true
     // The call to the store may hang for longer, and the next command must not wait for that.
@@ -109,11 +107,10 @@ export class Commands {
    * Gives the command until it is decided. The first durable write wins; a
    * command that lost starts again from the new state.
    */
-  async #give(gid: Gid, command: Command, giving: Giving): Promise<TransactionView | LargeRow | undefined> {
+  async #give(gid: Gid, command: Command, giving: Giving): Promise<TransactionView | NeedsTurn | undefined> {
     for (let tries = 0; tries < TRIES_MAX && !giving.isOver; tries++) {
       await this.#parts.acceptance.waitUntilSettled(gid)
-      const places = this.#parts.runner.countPlaces(gid)
-      if (places > 1 && !giving.hasTurn) return new LargeRow(places)
+      if (giving.turn.note(this.#parts.runner.countPlaces(gid)) === 'needs-turn') return 'needs-turn'
       const outcome = await this.#parts.runner.command(gid, command)
       if (outcome.type === 'durable') {
         this.#tell(gid, outcome.trace, command)
@@ -138,15 +135,14 @@ export class Commands {
     gid: Gid,
     command: Command,
     giving: Giving,
-  ): Promise<TransactionView | LargeRow | undefined> {
+  ): Promise<TransactionView | NeedsTurn | undefined> {
     const { store, clock, ids, retentionMs, onDue } = this.#parts
     const isOver = () => giving.isOver
-    const rows = await untilDefinite(clock, () => store.readMany([gid]), isOver)
-    if (rows === undefined) return undefined
-    const [row] = rows
+    const read = await untilDefinite(clock, async () => ({ row: await giving.turn.read() }), isOver)
+    if (read === undefined) return undefined
+    const { row } = read
     if (row === undefined) throw toUnknownGidError(gid)
-    const places = countRowPlaces(row)
-    if (places > 1 && !giving.hasTurn) return new LargeRow(places)
+    if (row === 'needs-turn') return row
     const plan = this.#plan(row, command, retentionMs)
     if (plan.type === 'refused' || plan.type === 'nothing') {
       // The row decides, and its caller is told so only when it cannot be lost any more.

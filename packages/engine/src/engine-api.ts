@@ -41,10 +41,7 @@ export interface WaitOptions {
   readonly heldCharacters?: number
   /** It aborts when the caller is gone. Then the call answers at once, and takes the place of no other that waits. */
   readonly gone?: AbortSignal
-}
-
-export interface CommandOptions extends WaitOptions {
-  /** Commands of different callers on large transactions take turns. Without a caller it waits for no turn. */
+  /** Requests of different callers that name large transactions take turns. Without a caller it waits for no turn. */
   readonly caller?: string | undefined
 }
 
@@ -79,7 +76,7 @@ export interface Given {
   readonly bulk?: string
 }
 
-export interface AbortOptions extends CommandOptions {
+export interface AbortOptions extends WaitOptions {
   /** The reason is stored with the decision and shown. */
   readonly reason?: string
   /** Only an operator's abort has it, and makes an entry in the trail. */
@@ -150,7 +147,7 @@ export interface EngineApi {
    */
   endRecorded(gid: Gid, end: RecordedEnd, caller?: string): Promise<TransactionView>
   /** Confirms a prepared TCC or delivers a prepared message. A repeat changes nothing. It throws SAGA_NOT_PREPARED. */
-  submitPrepared(gid: Gid, options?: CommandOptions): Promise<TransactionView>
+  submitPrepared(gid: Gid, options?: WaitOptions): Promise<TransactionView>
   /**
    * The commands throw SAGA_UNKNOWN_GID and SAGA_ALREADY_FINAL, and an abort also SAGA_NO_RETURN. They answer when the
    * command is durable.

@@ -10,6 +10,7 @@ import {
   type Transaction,
 } from '@counterstep/core'
 import type { Gid, TransactionView } from '@counterstep/protocol'
+import type { NeedsTurn, RowTurn } from './large-turns.ts'
 import { chooseNewestView } from './newest-view.ts'
 import { ReadLimiter } from './read-limiter.ts'
 import type { Runner } from './runner.ts'
@@ -74,6 +75,13 @@ export class Looks {
   /** Shows a transaction without a turn. */
   get(gid: Gid): Promise<TransactionView | undefined> {
     return this.#show(gid, () => this.readRow(gid))
+  }
+
+  /** Shows a transaction in a turn for large rows, or finds that it needs one first. */
+  async getByTurn(gid: Gid, turn: RowTurn): Promise<TransactionView | NeedsTurn | undefined> {
+    if (this.#isShownFromMemory(gid)) return this.#parts.later().runner.view(gid)
+    const row = await turn.read()
+    return row === 'needs-turn' ? row : await this.#showRow(gid, row)
   }
 
   /** Shows a transaction in the caller's turn. Throws SAGA_TOO_MANY_READS. */
@@ -150,9 +158,12 @@ export class Looks {
     gid: Gid,
     readRow: () => Promise<StoredTransaction | undefined>,
   ): Promise<TransactionView | undefined> {
+    if (this.#isShownFromMemory(gid)) return this.#parts.later().runner.view(gid)
+    return await this.#showRow(gid, await readRow())
+  }
+
+  async #showRow(gid: Gid, row: StoredTransaction | undefined): Promise<TransactionView | undefined> {
     const { runner, acceptance } = this.#parts.later()
-    if (this.#isShownFromMemory(gid)) return runner.view(gid)
-    const row = await readRow()
     // The transaction may have been accepted here while the store was read.
     if (row === undefined) return runner.view(gid) ?? acceptance.pendingView(gid)
     await this.settle(row)

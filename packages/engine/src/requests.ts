@@ -41,10 +41,8 @@ import {
 } from '@counterstep/protocol'
 import { type Accepted, digestContent, type NamedSubmission } from './acceptance.ts'
 import type { Assembly } from './assembly.ts'
-import { countRowPlaces } from './bulkhead/count-row-places.ts'
 import type {
   AbortOptions,
-  CommandOptions,
   EngineApi,
   EngineHealth,
   Given,
@@ -52,7 +50,6 @@ import type {
   SubmitOptions,
   WaitOptions,
 } from './engine-api.ts'
-import { LargeRow } from './large-turns.ts'
 import { OperatorRequests } from './operator/operator-requests.ts'
 import { readGiven } from './operator/read-given.ts'
 import { findStanding, isNoRoom } from './standing-submit.ts'
@@ -186,7 +183,7 @@ export abstract class Requests implements EngineApi {
 
   async #submitAndWait(
     submission: NamedSubmission,
-    { waitMs = 0, untilIdle, gone }: WaitOptions,
+    { waitMs = 0, untilIdle, gone, caller }: WaitOptions,
     accept: () => Promise<Accepted>,
   ): Promise<SubmitView> {
     const { gid } = submission
@@ -199,15 +196,15 @@ export abstract class Requests implements EngineApi {
     if (waiter !== undefined) cancelWhenGone(waiter, gone)
     try {
       const accepted = await accept()
-      if (waiter === undefined) return toSubmitView(await this.#present(accepted), accepted)
+      if (waiter === undefined) return toSubmitView(await this.#present(accepted, caller), accepted)
       // A transaction that was there before may have ended before this waiter was opened.
-      const before = accepted.view === undefined ? await this.#present(accepted) : undefined
+      const before = accepted.view === undefined ? await this.#present(accepted, caller) : undefined
       if (before !== undefined && !isWaitedFor(before)) return toSubmitView(before, accepted)
       if (!this.assembly.runner.isRunning(gid)) this.assembly.waiters.watch(gid)
       const final = await waiter.outcome
       if (final !== undefined) return toFinalView(final)
-      const now = (await this.#presentNow(gid)) ?? before
-      return toSubmitView(now ?? (await this.#present(accepted)), accepted)
+      const now = (await this.#presentNow(gid, caller)) ?? before
+      return toSubmitView(now ?? (await this.#present(accepted, caller)), accepted)
     } finally {
       waiter?.cancel()
     }
@@ -232,10 +229,9 @@ export abstract class Requests implements EngineApi {
     }
   }
 
-  async #present({ gid, view }: Accepted): Promise<TransactionView> {
+  async #present({ gid, view }: Accepted, caller: string | undefined): Promise<TransactionView> {
     if (view !== undefined) return view()
-    const { clock, settings } = this.assembly
-    const seen = await within(clock, settings.storeTimeoutMs, this.get(gid))
+    const seen = await this.#lookInTurn(gid, caller)
     if (seen !== undefined) return seen
     throw new CounterstepError(
       'SAGA_OUTCOME_UNKNOWN',
@@ -244,14 +240,30 @@ export abstract class Requests implements EngineApi {
   }
 
   /** Reads the current state. The result is undefined when the store does not answer in time. */
-  async #presentNow(gid: Gid): Promise<TransactionView | undefined> {
-    const { clock, settings, observer } = this.assembly
+  async #presentNow(gid: Gid, caller: string | undefined): Promise<TransactionView | undefined> {
     try {
-      return await within(clock, settings.storeTimeoutMs, this.get(gid))
+      return await this.#lookInTurn(gid, caller)
     } catch (error: unknown) {
       if (!(error instanceof StoreUnavailableError)) throw error
-      observer.event({ level: 'warn', name: 'look-up-failed', gid, error })
+      this.assembly.observer.event({ level: 'warn', name: 'look-up-failed', gid, error })
       return undefined
+    }
+  }
+
+  /**
+   * Reads the current state, in the caller's turn if the row is large: a submit of few bytes may repeat one of 1 MiB. The
+   * result is undefined when the turn does not come in time, or the store does not answer.
+   */
+  async #lookInTurn(gid: Gid, caller: string | undefined): Promise<TransactionView | undefined> {
+    const { clock, settings, largeTurns, looks } = this.assembly
+    const lane = caller === undefined ? undefined : `${caller} look`
+    try {
+      return await largeTurns.run(gid, lane, (turn) =>
+        within(clock, settings.storeTimeoutMs, looks.getByTurn(gid, turn)),
+      )
+    } catch (error: unknown) {
+      if (isCounterstepError(error) && error.code === 'SAGA_OVER_CAPACITY') return undefined
+      throw error
     }
   }
 
@@ -297,11 +309,9 @@ export abstract class Requests implements EngineApi {
 
   async read(gid: Gid, caller?: string): Promise<Transaction | undefined> {
     const { looks, largeTurns } = this.assembly
-    return await largeTurns.run(gid, caller, async (hasTurn) => {
-      const row = await looks.readRow(gid)
-      if (row === undefined) return undefined
-      const places = hasTurn ? 0 : countRowPlaces(row)
-      if (places > 1) return new LargeRow(places)
+    return await largeTurns.run(gid, caller, async (turn) => {
+      const row = await turn.read()
+      if (row === undefined || row === 'needs-turn') return row
       await looks.settle(row)
       return decodeTransaction(row)
     })
@@ -336,7 +346,7 @@ export abstract class Requests implements EngineApi {
     return this.#command(gid, { type: 'end-asked', end }, caller)
   }
 
-  submitPrepared(gid: Gid, options?: CommandOptions): Promise<TransactionView> {
+  submitPrepared(gid: Gid, options?: WaitOptions): Promise<TransactionView> {
     return this.#commandAndWait(gid, { type: 'submit-asked' }, options)
   }
 
@@ -389,7 +399,7 @@ export abstract class Requests implements EngineApi {
   async #commandAndWait(
     gid: Gid,
     command: Command,
-    { waitMs = 0, untilIdle, heldCharacters, gone, caller }: CommandOptions = {},
+    { waitMs = 0, untilIdle, heldCharacters, gone, caller }: WaitOptions = {},
   ): Promise<TransactionView> {
     if (waitMs <= 0) return await this.#command(gid, command, caller)
     const waiter = this.assembly.waiters.open(gid, waitMs, untilIdle, heldCharacters)
@@ -398,7 +408,7 @@ export abstract class Requests implements EngineApi {
       const view = await this.#command(gid, command, caller)
       if (isFinalStatus(view.status)) return view
       if (!this.assembly.runner.isRunning(gid)) this.assembly.waiters.watch(gid)
-      return (await waiter.outcome) ?? (await this.#presentNow(gid)) ?? view
+      return (await waiter.outcome) ?? (await this.#presentNow(gid, caller)) ?? view
     } finally {
       waiter.cancel()
     }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { heldBefore } from './support/fault-store.ts'
 import { Fixture, type TestNode } from './support/fixture.ts'
 import { Gate } from './support/gate.ts'
-import { buildRegistration, preparedTcc, register } from './support/prepared.ts'
+import { answered, buildRegistration, buildTcc, preparedTcc, register } from './support/prepared.ts'
 import { buildBranch, readCode, watched } from './support/sagas.ts'
 
 const OPERATOR = { by: { via: 'api' }, reason: 'it is repaired by hand' } as const
@@ -121,5 +121,63 @@ describe('S40: commands on a large transaction', () => {
     await fixture.time.flush()
     expect(reads.filter(({ isSettled }) => isSettled)).toHaveLength(4)
     expect((await node.engine.read('t' as Gid))?.gid).toBe('t')
+  })
+
+  it('take turns, too, where a submit of few bytes repeats it', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node()
+    await prepareLarge(fixture, node, 't')
+    const repeats = Array.from({ length: 80 }, () =>
+      watched(node.engine.submit(buildTcc('t'), { caller: 'key flood' })),
+    )
+    await fixture.time.flush()
+    expect(repeats.filter(({ isSettled }) => isSettled)).toHaveLength(4)
+    await fixture.time.advance(2_500)
+    const done = repeats.filter(({ value }) => value !== undefined)
+    expect(done.length).toBeLessThanOrEqual(4 * (1 + 2_000 / 240))
+    // It stands, and so nobody is told that nothing was stored.
+    for (const { error } of repeats.filter(({ value }) => value === undefined))
+      expect(error).toMatchObject({ code: 'SAGA_OUTCOME_UNKNOWN' })
+  })
+
+  it('rest for the size that it has grown to', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node()
+    await preparedTcc(fixture, node, 't')
+    for (const [id, characters] of [
+      ['c', 40],
+      ['d', 20],
+      ['e', 200],
+      ['f', 200],
+      ['g', 200],
+      ['h', 160],
+    ] as const) {
+      const payload = 'x'.repeat(characters * 1_024)
+      await answered(
+        fixture,
+        node.engine.registerBranch('t' as Gid, buildRegistration(id, { payload }), 'key a'),
+      )
+    }
+    await fixture.time.advance(1_000)
+    const asked = flood(node, 't', 'key flood', 80)
+    await fixture.time.advance(2_500)
+    expect(asked.filter(({ value }) => value !== undefined).length).toBeLessThanOrEqual(4 * (1 + 2_000 / 240))
+  })
+
+  it('are few at once, too, while it is not known how large the transactions are', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node()
+    const gids = Array.from({ length: 100 }, (_, n) => `t-${n}`)
+    for (const gid of gids) await preparedTcc(fixture, node, gid)
+    const gate = new Gate()
+    const held = node.store.on('read', heldBefore(gate), { times: Number.POSITIVE_INFINITY })
+    const reads = countReads(node)
+    const asked = gids.map((gid) => watched(node.engine.signal(gid as Gid, 'paid', { id: 'a' }, 'key flood')))
+    await fixture.time.flush()
+    expect(countReads(node) - reads).toBe(64)
+    held.remove()
+    gate.open()
+    await fixture.time.until('all are answered', () => asked.every(({ isSettled }) => isSettled))
+    expect(countReads(node) - reads).toBe(100)
   })
 })

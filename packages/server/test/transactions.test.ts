@@ -20,7 +20,8 @@ describe('POST /v1/transactions', () => {
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
     expect(answer.headers['preference-applied']).toBeUndefined()
     expect(answer.json()).toEqual(buildSubmitView('a/b c%'))
-    expect(engine.calls).toEqual([{ verb: 'submit', arguments: [{ branches: [branch] }, { trace: {} }] }])
+    const options = { trace: {}, caller: expect.any(String) }
+    expect(engine.calls).toEqual([{ verb: 'submit', arguments: [{ branches: [branch] }, options] }])
   })
 
   for (const status of ['succeeded', 'failed', 'stopped'] as const) {

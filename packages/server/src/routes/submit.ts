@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { buildQuotaCheck, type Gate } from '@counterstep/access'
+import { buildQuotaCheck, type Gate, readCaller } from '@counterstep/access'
 import type { EngineApi } from '@counterstep/engine'
 import type { FastifyInstance } from 'fastify'
 import { createMediaTypeError, takeJson } from '../http/json-body.ts'
@@ -116,6 +116,7 @@ export function buildSubmitRoute(
         ...toWaitOptions(waitSeconds, reply),
         takeBytes: buildQuotaCheck(gate, request, reply),
         trace: { traceparent, tracestate },
+        caller: readCaller(request.raw),
       }
       // All submits that one turn of the event loop has read reach the engine together, and so share a write of the
       // store.

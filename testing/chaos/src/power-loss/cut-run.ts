@@ -21,6 +21,8 @@ const POLL_EVERY_MS = 2
 /** Besides the acknowledged ones of a round, so that cuts fall anywhere. */
 const MORE_MS_MAX = 40
 const VIEWS_AT_ONCE = 32
+/** So many sagas that are not final are shown where a run fails. */
+const OPEN_SHOWN_MAX = 2
 
 export interface CutRunParts {
   readonly store: PoweredStore
@@ -197,10 +199,13 @@ export class CutRun {
   }
 
   async #waitForFinal(url: string): Promise<void> {
-    let open = [...this.#parts.load.sent]
-    await until('every saga is final', FINAL_MS_MAX, async () => {
-      const views = await lookMany(url, open, this.#parts.load.watch)
-      open = [...views.values()].filter(({ status }) => !isFinalStatus(status)).map(({ gid }) => gid)
+    const { load } = this.#parts
+    let open: readonly TransactionView[] | undefined
+    const sayWhat = () => `every saga is final; open are ${JSON.stringify(open?.slice(0, OPEN_SHOWN_MAX))}`
+    await until(sayWhat, FINAL_MS_MAX, async () => {
+      const gids = open?.map(({ gid }) => gid) ?? [...load.sent]
+      const views = await lookMany(url, gids, load.watch)
+      open = [...views.values()].filter(({ status }) => !isFinalStatus(status))
       return open.length === 0
     })
   }
