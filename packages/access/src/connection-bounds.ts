@@ -8,7 +8,7 @@ import type { ConnectionBoundLimits } from './connection-limits.ts'
 import { FairTurns } from './fair-turns.ts'
 import type { Gate } from './gate.ts'
 import { type HolderBound, Holders } from './holders.ts'
-import { findOddity, isHttp2, OddRequestError } from './odd-request.ts'
+import { dropTrailers, findOddity, HEADERS_MAX, isHttp2, OddRequestError } from './odd-request.ts'
 import { assertPendingAnswerIsKept, readPendingAnswer } from './pending-answer.ts'
 import { refuseConnection } from './refuse-connection.ts'
 import { stopParsingOnceRefused } from './stop-parsing.ts'
@@ -80,6 +80,9 @@ export class ConnectionBounds {
 
   /** Bounds the connections of a server as soon as they open. Call it before the server listens. */
   boundConnections(server: Server): void {
+    // Node keeps no more than about this many of a head that is not whole yet, or of the fields behind a body. Some versions
+    // refuse a head with more, others drop the rest. With one more than may be, all refuse it.
+    server.maxHeadersCount = HEADERS_MAX + 1
     server.on('connection', (socket: Socket) => {
       const connection = findConnection(socket)
       stopParsingOnceRefused(socket, connection)
@@ -245,6 +248,7 @@ export class ConnectionBounds {
       done()
       return
     }
+    dropTrailers(raw)
     const oddity = findOddity(raw)
     const connection = findConnection(raw.socket)
     if (connection.isRefused) {

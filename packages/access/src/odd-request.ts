@@ -4,11 +4,20 @@ import type { IncomingMessage } from 'node:http'
  * A request may have this many headers. Node holds 90 bytes for a header of eight until the request has ended, and takes a thousand
  * of them, also from a caller that never ends the body of a login.
  */
-const HEADERS_MAX = 100
+export const HEADERS_MAX = 100
 
 /** Signals an odd request. Fastify and both HTTP APIs answer it with this status. */
 export class OddRequestError extends Error {
   readonly statusCode = 400
+}
+
+/**
+ * Keeps no fields that come behind a chunked body. Nothing reads them, and Node would hold up to 16 KiB of them until the request
+ * has ended, which may be a wait of 60 s.
+ */
+export function dropTrailers(request: IncomingMessage): void {
+  if (request.headers['transfer-encoding'] === undefined) return
+  Object.defineProperty(request, 'rawTrailers', { get: () => [], set: () => undefined })
 }
 
 /** Tells whether an HTTP/2 server received the request. The app that Counterstep is embedded in may have one. */

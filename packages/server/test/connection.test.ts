@@ -1,8 +1,9 @@
 import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import type { FastifyInstance } from 'fastify'
+import fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type AppDeps, buildApp } from '../src/index.ts'
 import { buildSubmitView, createScriptedEngine } from './scripted-engine.ts'
@@ -34,6 +35,20 @@ async function exchange(port: number, bytes: string): Promise<string> {
   return answer
 }
 
+/** Sends 90 fields behind a body, and returns how many of them the server holds when it answers. */
+async function countTrailers(app: FastifyInstance, port: number): Promise<number> {
+  let raw: IncomingMessage | undefined
+  app.server.prependListener('request', (request) => {
+    raw = request
+  })
+  const type = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n'
+  const body = `2\r\n{}\r\n0\r\n${'a: b\r\n'.repeat(90)}\r\n`
+  const answer = await exchange(port, `POST /v1/transactions HTTP/1.1\r\n${close}${type}\r\n${body}`)
+  expect(answer).toMatch(/^HTTP\/1\.1 20[02] /)
+  expect(raw?.complete).toBe(true)
+  return (raw?.rawTrailers.length ?? 0) / 2
+}
+
 function readProblem(answer: string): unknown {
   expect(answer).toMatch(/content-type: application\/problem\+json/i)
   return JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))
@@ -61,6 +76,33 @@ describe('a connection', () => {
     const upgrade = 'Host: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n'
     const answer = await exchange(port, `GET /health/live HTTP/1.1\r\n${upgrade}\r\n`)
     expect(answer).toMatch(/^HTTP\/1\.1 200 .*connection: close/is)
+  })
+
+  it('S41: The fields behind a chunked body are not kept', async () => {
+    const { app, port } = await listen({
+      engine: createScriptedEngine({ submit: async () => buildSubmitView('a') }),
+    })
+    expect(await countTrailers(app, port)).toBe(0)
+  })
+
+  it('S41: Mutant: a server of fastify alone keeps the fields behind a chunked body', async () => {
+    const app = fastify()
+    open.push(app)
+    app.post('/v1/transactions', () => ({}))
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    expect(await countTrailers(app, (app.server.address() as AddressInfo).port)).toBe(90)
+  })
+
+  it('S41: Of a head that has very many headers few are kept, and it is refused', async () => {
+    const { app, port } = await listen()
+    let kept: readonly string[] = []
+    app.server.prependListener('request', ({ rawHeaders }) => {
+      kept = rawHeaders
+    })
+    const answer = await exchange(port, `GET /health/live HTTP/1.1\r\n${close}${'a: b\r\n'.repeat(900)}\r\n`)
+    // Node 24.21 refuses it by itself, and other versions show some of them.
+    expect(answer).toMatch(/^HTTP\/1\.1 (400|431) /)
+    expect(kept.length).toBeLessThan(300)
   })
 
   it('A connection that names an upgrade without asking for it goes on', async () => {
