@@ -63,6 +63,17 @@ describe('a number', () => {
     })
   }
 
+  it.each([
+    ['levels', `${'['.repeat(500_000)}1e400${']'.repeat(500_000)}`],
+    ['a key', `{"${'~/'.repeat(250_000)}":1e400}`],
+  ])('S41: The path of its place is cut where a body has %s of its own length', (_what, text) => {
+    const cpu = process.cpuUsage()
+    const faults = readRefusal(text)
+    expect(JSON.stringify(faults).length).toBeLessThan(1_000)
+    expect(faults).toMatchObject([{ code: 'SAGA_NUMBER_NOT_EXACT', path: expect.stringMatching(/…$/) }])
+    expect(process.cpuUsage(cpu).user / 1_000).toBeLessThan(CPU_MS_MAX)
+  })
+
   it('A number is exact whenever JavaScript printed it', () => {
     const double = fc.double({ noNaN: true, noDefaultInfinity: true })
     fc.assert(fc.property(double, (value) => isExactNumber(String(value).replace('e+', 'e'))))

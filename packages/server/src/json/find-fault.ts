@@ -2,6 +2,7 @@ import { type Fault, findStringEnd } from '@counterstep/protocol'
 import { isExactNumber } from './exact-number.ts'
 
 const NUMBER_END = /[0-9.eE+-]+/y
+const PATH_LENGTH_MAX = 512
 
 /** Describes an open array or object, and the place in it that is being read. */
 interface Container {
@@ -81,7 +82,13 @@ function toNumberFault(open: readonly Container[]): Fault {
   return { code: 'SAGA_NUMBER_NOT_EXACT', path: toPointer(open), message }
 }
 
+/** A path is cut here, since a body may have a key as long as itself, or as many levels. */
 function toPointer(open: readonly Container[]): string {
-  const tokens = open.map((each) => (each.type === 'array' ? String(each.index) : each.key))
-  return tokens.map((token) => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+  let path = ''
+  for (const { type, index, key } of open) {
+    const token = type === 'array' ? String(index) : key.slice(0, PATH_LENGTH_MAX)
+    path += `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    if (path.length > PATH_LENGTH_MAX) return `${path.slice(0, PATH_LENGTH_MAX)}…`
+  }
+  return path
 }
