@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { hasTooManyParameters, PARAMETERS_MAX } from './query.ts'
 
 /**
  * A request may have this many headers. Node holds 90 bytes for a header of eight until the request has ended, and takes a thousand
@@ -30,12 +31,18 @@ export function isHttp2({ httpVersionMajor, headers }: IncomingMessage): boolean
  * Says what is odd about a request. Node's parser accepts it, but a proxy between the caller and us may read it in
  * another way, so it is refused. Returns undefined if nothing is odd.
  */
-export function findOddity({ httpVersion, headers, rawHeaders }: IncomingMessage): string | undefined {
+export function findOddity({
+  httpVersion,
+  headers,
+  rawHeaders,
+  url = '',
+}: IncomingMessage): string | undefined {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return 'the request line must say HTTP/1.1 or HTTP/1.0'
   const encoding = headers['transfer-encoding']
   if (encoding !== undefined && (httpVersion === '1.0' || encoding.toLowerCase() !== 'chunked'))
     return 'a transfer encoding must be chunked, and needs HTTP/1.1'
   if (rawHeaders.length > 2 * HEADERS_MAX) return `there must be at most ${HEADERS_MAX} headers`
+  if (hasTooManyParameters(url)) return `the URL must have at most ${PARAMETERS_MAX} parameters`
   let hosts = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? ''

@@ -9,6 +9,7 @@ import {
   type Gate,
   guardRoutes,
   readBearerOrBasicKey,
+  readQuery,
   toConnectionOptions,
   WITHOUT_SCHEMAS,
 } from '@counterstep/access'
@@ -112,7 +113,7 @@ function createApp(
     bodyLimit: BODY_BYTES_MAX,
     ...toConnectionOptions(limits),
     schemaController: WITHOUT_SCHEMAS,
-    routerOptions: { maxParamLength: TOPIC_LENGTH_MAX },
+    routerOptions: { maxParamLength: TOPIC_LENGTH_MAX, querystringParser: readQuery },
     clientErrorHandler: answerClientError,
     frameworkErrors: bounds.refuseAfterFrameworkErrors(handleError),
   })

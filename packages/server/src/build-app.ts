@@ -5,6 +5,7 @@ import {
   endIdleConnectionsWhileClosing,
   type Gate,
   readBearerKey,
+  readQuery,
   toConnectionOptions,
   WITHOUT_SCHEMAS,
 } from '@counterstep/access'
@@ -70,7 +71,7 @@ function createApp(limits: ServerLimits, logger: Logger, bounds: ConnectionBound
     bodyLimit: BODY_BYTES_MAX,
     ...toConnectionOptions(limits),
     schemaController: WITHOUT_SCHEMAS,
-    routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
+    routerOptions: { maxParamLength: PARAM_LENGTH_MAX, querystringParser: readQuery },
     clientErrorHandler: answerClientError,
     frameworkErrors: bounds.refuseAfterFrameworkErrors(buildErrorHandler(logger)),
   })

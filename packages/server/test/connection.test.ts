@@ -15,9 +15,11 @@ afterEach(async () => {
 
 async function listen(
   deps: Partial<AppDeps> = {},
+  prepare: (app: FastifyInstance) => void = () => undefined,
 ): Promise<{ app: FastifyInstance; port: number; url: string }> {
   const app = buildApp({ engine: createScriptedEngine(), ...deps })
   open.push(app)
+  prepare(app)
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo
   return { app, port, url: `http://127.0.0.1:${port}` }
@@ -103,6 +105,29 @@ describe('a connection', () => {
     // Node 24.21 refuses it by itself, and other versions show some of them.
     expect(answer).toMatch(/^HTTP\/1\.1 (400|431) /)
     expect(kept.length).toBeLessThan(300)
+  })
+
+  it('S41: A URL has at most 64 parameters, and no more are read of one that is refused', async () => {
+    let read = 0
+    const { port } = await listen({}, (app) =>
+      app.addHook('onSend', (request, _reply, payload, done) => {
+        read = Object.keys(request.query as object).length
+        done(null, payload)
+      }),
+    )
+    const get = (count: number) => {
+      const query = Array.from({ length: count }, (_, n) => `a${n}`).join('&')
+      return exchange(port, `GET /health/live?${query} HTTP/1.1\r\n${close}\r\n`)
+    }
+    expect(await get(64)).toMatch(/^HTTP\/1\.1 200 /)
+    expect(read).toBe(64)
+    const message = 'the URL must have at most 64 parameters'
+    expect(readProblem(await get(65))).toMatchObject({
+      status: 400,
+      detail: expect.stringContaining(message),
+    })
+    await get(3_000)
+    expect(read).toBe(64)
   })
 
   it('A connection that names an upgrade without asking for it goes on', async () => {

@@ -476,6 +476,7 @@ for (const { api, submit, open } of APIS) {
         `${post}Transfer-Encoding: identity\r\nContent-Length: 2\r\n\r\n{}`,
       ],
       ['has 101 headers', `${get}${HOST}${'a: b\r\n'.repeat(100)}\r\n`],
+      ['has 65 parameters', `GET ${open}?${'a&'.repeat(64)}a HTTP/1.1\r\n${HOST}\r\n`],
       [
         'has chunks in HTTP/1.0',
         `POST ${submit} HTTP/1.0\r\n${HOST}${JSON_TYPE}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
