@@ -24,4 +24,5 @@ export const ALONE_FILES: readonly string[] = [
   'testing/system/e2e/defects.test.ts',
   'testing/system/e2e/packed-packages.test.ts',
   'testing/system/security/prototypes.test.ts',
+  'testing/system/security/waiting-bodies.test.ts',
 ]

@@ -61,8 +61,8 @@ export class DtmMethods {
           isBase64: true,
         }),
       ),
-      this.#serve('PrepareWorkflow', async (message: DtmRequestMessage, deps) =>
-        toProgressesReply(await prepareWorkflow(readRequest(message), deps)),
+      this.#serve('PrepareWorkflow', (message: DtmRequestMessage, deps) =>
+        prepareWorkflow(readRequest(message), deps).then(toProgressesReply),
       ),
       this.#serve('Subscribe', async ({ Topic, URL: url, Remark }: DtmTopicMessage) => {
         await topics.subscribe(Topic, url, Remark)
@@ -84,15 +84,24 @@ export class DtmMethods {
     const { dialect, guard, report, protobuf } = this.#deps
     const codec = protobuf.buildCodec<Message>(DTM_SERVICE, name)
     const shape = buildRequestShape(name)
-    const run = async (message: Message | undefined, call: GrpcCall, admitted: Admitted, bytes: number) => {
-      if (message === undefined) throw refuseUnprocessable(`a message has more than ${FIELDS_MAX} fields`)
-      const deps = this.#buildCommandDeps(name, access, admitted, bytes)
-      return await command(message, { ...deps, watchCaller: () => watchCaller(call) })
-    }
-    const answer = async (call: GrpcCall, bytes: Buffer, admitted: Admitted) => {
-      const startedAt = performance.now()
+    // This is no async function, since such a one would hold the message while its caller waits for the end.
+    const run = (bytes: Buffer, call: GrpcCall, admitted: Admitted): Promise<Answer> => {
       const message = hasTooManyFields(bytes, shape) ? undefined : codec.decode(bytes)
-      const ended = await run(message, call, admitted, bytes.length).then(
+      try {
+        if (message === undefined) throw refuseUnprocessable(`a message has more than ${FIELDS_MAX} fields`)
+        const deps = this.#buildCommandDeps(name, access, admitted, bytes.length)
+        return command(message, { ...deps, watchCaller: () => watchCaller(call) })
+      } catch (error: unknown) {
+        return Promise.reject(error)
+      }
+    }
+    const answer = async (
+      call: GrpcCall,
+      admitted: Admitted,
+      startedAt: number,
+      running: Promise<Answer>,
+    ) => {
+      const ended = await running.then(
         (answer) => ({ status: toStatus(answer), reply: answer === SUCCESS ? {} : readReply(answer) }),
         (error: unknown) => ({ status: toErrorStatus(error, report), reply: {} }),
       )
@@ -107,7 +116,11 @@ export class DtmMethods {
     }
     return [
       `/${DTM_SERVICE}/${name}`,
-      { access, open: (call, admitted) => (message) => answer(call, message, admitted) },
+      {
+        access,
+        open: (call, admitted) => (message) =>
+          answer(call, admitted, performance.now(), run(message, call, admitted)),
+      },
     ]
   }
 

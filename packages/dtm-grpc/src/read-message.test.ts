@@ -41,11 +41,12 @@ describe('a message as a request', () => {
       'a key that comes twice',
       {
         ReqExtra: [
-          { key: 'a', value: '1' },
-          { key: 'a', value: '2' },
+          { key: 'result', value: '1' },
+          { key: 'result', value: '2' },
+          { key: 'unread', value: '3' },
         ],
       },
-      { req_extra: { a: '2' } },
+      { req_extra: { result: '2' } },
     ],
     ['the protocol', {}, { protocol: 'grpc' }],
     ['no TransOptions', {}, { wait_result: false, timeout_to_fail: 0, branch_headers: {} }],

@@ -3,7 +3,7 @@ import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import { CallError } from './call-error.ts'
 import type { Admitted, CallGuard } from './call-guard.ts'
 import { type GrpcCall, OK } from './grpc-call.ts'
-import type { Method, Methods } from './method.ts'
+import type { Method, Methods, TakeMessage } from './method.ts'
 import type { Turn } from './receive-turns.ts'
 import { buildStatus, CODES } from './to-status.ts'
 
@@ -74,16 +74,41 @@ async function receive(
     call.end(OK)
     return
   }
+  // No variable here has the message, since it would be held until the answer.
+  await receiveOnly(call, bytesMax).then((message) =>
+    takeOnly(take, message, { call, admitted, guard, endTurn }),
+  )
+}
+
+async function receiveOnly(call: GrpcCall, bytesMax: number): Promise<Buffer> {
   let only: Buffer | undefined
   for await (const message of call.receive({ bytesMax, messagesMax: 1 })) only = message
   if (only === undefined) throw new CallError(NO_MESSAGE)
-  const message = only
-  const takeOnly = async () => {
-    endTurn()
-    // It may have lost its turn meanwhile, and its client has been told so.
-    if (!call.hasEnded) await take(message)
-  }
-  await new Promise<void>((resolve, reject) =>
-    guard.waitToDecode(admitted, message.length, () => takeOnly().then(resolve, reject)),
-  )
+  return only
+}
+
+interface Taking {
+  readonly call: GrpcCall
+  readonly admitted: Admitted
+  readonly guard: CallGuard
+  readonly endTurn: () => void
+}
+
+/** Lets the method take the message when it is its turn to be decoded. */
+function takeOnly(
+  take: TakeMessage,
+  message: Buffer,
+  { call, admitted, guard, endTurn }: Taking,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    guard.waitToDecode(admitted, message.length, () => {
+      endTurn()
+      try {
+        // It may have lost its turn meanwhile, and its client has been told so.
+        resolve(call.hasEnded ? undefined : take(message))
+      } catch (error: unknown) {
+        reject(error)
+      }
+    })
+  })
 }

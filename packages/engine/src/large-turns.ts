@@ -22,7 +22,7 @@ const FIRST_READS_WAITING_MAX = 4_096
 /** The row is large, and the request needs a turn before it may work on it. */
 export type NeedsTurn = 'needs-turn'
 
-/** What a request may do with the row that it names. */
+/** A request asks it before it works on the row that it names. */
 export interface RowTurn {
   /** Reads the row, or finds that it is large and needs a turn first. Undefined: there is no such transaction. */
   read(): Promise<StoredTransaction | NeedsTurn | undefined>
@@ -60,7 +60,7 @@ export class LargeTurns {
     caller: string | undefined,
     work: (turn: RowTurn) => Promise<T | NeedsTurn>,
   ): Promise<T> {
-    // What has its turn finds no row that needs one.
+    // A work that has its turn finds no row that needs one.
     const workInTurn = () => work(this.#inTurn(gid)) as Promise<T>
     if (caller === undefined) return await workInTurn()
     if (!this.#known.has(gid)) {

@@ -15,6 +15,7 @@ import {
   type RecordedEnd,
   type RegisteredBranch,
   readTraceContext,
+  type Signal,
   type StepRecord,
   type StoreStats,
   StoreUnavailableError,
@@ -90,16 +91,26 @@ export abstract class Requests implements EngineApi {
     return this.assembly.figures.readStats()
   }
 
-  async submit(body: unknown, options: SubmitOptions = {}): Promise<SubmitView> {
+  /**
+   * This is no async function, and neither are the other two that read a body: such a function holds what it was given until
+   * its end, which may be a wait of 60 s, and a parsed body may take twenty times the memory of its text.
+   */
+  submit(body: unknown, options: SubmitOptions = {}): Promise<SubmitView> {
+    let submission: Submission
     try {
       if (this.isStopping) throw new CounterstepError('SAGA_STOPPING', 'this node is stopping')
-      const parsed = parseSubmission(body, this.#defaults(), this.assembly.checkUrl)
-      if (parsed.type === 'refused') throw new InvalidRequestError(parsed.faults)
-      this.#refuseLongTimeouts(parsed.submission.definition)
-      return await this.take(parsed.submission, options)
+      submission = this.#readSubmission(body)
     } catch (error: unknown) {
-      throw this.#countRefusal(error)
+      return Promise.reject(this.#countRefusal(error))
     }
+    return this.accept(submission, options)
+  }
+
+  #readSubmission(body: unknown): Submission {
+    const parsed = parseSubmission(body, this.#defaults(), this.assembly.checkUrl)
+    if (parsed.type === 'refused') throw new InvalidRequestError(parsed.faults)
+    this.#refuseLongTimeouts(parsed.submission.definition)
+    return parsed.submission
   }
 
   async accept(submission: Submission, options: SubmitOptions = {}): Promise<SubmitView> {
@@ -183,7 +194,7 @@ export abstract class Requests implements EngineApi {
 
   async #submitAndWait(
     submission: NamedSubmission,
-    { waitMs = 0, untilIdle, gone, caller }: WaitOptions,
+    { waitMs = 0, untilIdle, heldCharacters = 0, gone, caller }: WaitOptions,
     accept: () => Promise<Accepted>,
   ): Promise<SubmitView> {
     const { gid } = submission
@@ -191,7 +202,7 @@ export abstract class Requests implements EngineApi {
     // A prepared transaction waits for its client, which is this caller.
     const waits = waitMs > 0 && firstStatus(submission.definition) !== 'prepared'
     const waiter = waits
-      ? this.assembly.waiters.open(gid, waitMs, untilIdle, countHeld(submission))
+      ? this.assembly.waiters.open(gid, waitMs, untilIdle, Math.max(countHeld(submission), heldCharacters))
       : undefined
     if (waiter !== undefined) cancelWhenGone(waiter, gone)
     try {
@@ -325,11 +336,21 @@ export abstract class Requests implements EngineApi {
     return { transaction: decodeTransaction(row), view: looks.showNewest(row) }
   }
 
-  async registerBranch(gid: Gid, body: unknown, caller?: string): Promise<TransactionView> {
+  registerBranch(gid: Gid, body: unknown, caller?: string): Promise<TransactionView> {
+    let branch: RegisteredBranch
+    try {
+      branch = this.#readBranch(body)
+    } catch (error: unknown) {
+      return Promise.reject(error)
+    }
+    return this.addBranch(gid, branch, caller)
+  }
+
+  #readBranch(body: unknown): RegisteredBranch {
     const parsed = parseRegistration(body, this.#defaults(), this.assembly.checkUrl)
     if (parsed.type === 'refused') throw new InvalidRequestError(parsed.faults)
     this.#refuseLongTimeout(parsed.branch.timeoutMs, '/timeoutMs')
-    return await this.addBranch(gid, parsed.branch, caller)
+    return parsed.branch
   }
 
   addBranch(gid: Gid, branch: RegisteredBranch, caller?: string): Promise<TransactionView> {
@@ -360,10 +381,14 @@ export abstract class Requests implements EngineApi {
     return await this.#commandAndWait(gid, command, waiting)
   }
 
-  async signal(gid: Gid, name: string, body: unknown, caller?: string): Promise<SignalView> {
+  signal(gid: Gid, name: string, body: unknown, caller?: string): Promise<SignalView> {
     const parsed = parseSignal(name, body)
-    if (parsed.type === 'refused') throw new InvalidRequestError(parsed.faults)
-    const signal = { ...parsed.signal, digest: digestContent(parsed) }
+    if (parsed.type === 'refused') return Promise.reject(new InvalidRequestError(parsed.faults))
+    return this.#addSignal(gid, { ...parsed.signal, digest: digestContent(parsed) }, caller)
+  }
+
+  async #addSignal(gid: Gid, signal: Signal, caller: string | undefined): Promise<SignalView> {
+    const { name } = signal
     const { signals = [] } = await this.#command(gid, { type: 'signal-asked', signal }, caller)
     const { id } = signal
     // A signal that is missing was taken so long ago that the saga has forgotten its id.

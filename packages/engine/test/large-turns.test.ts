@@ -135,7 +135,7 @@ describe('S40: commands on a large transaction', () => {
     await fixture.time.advance(2_500)
     const done = repeats.filter(({ value }) => value !== undefined)
     expect(done.length).toBeLessThanOrEqual(4 * (1 + 2_000 / 240))
-    // It stands, and so nobody is told that nothing was stored.
+    // It stands, so no caller is told that nothing was stored.
     for (const { error } of repeats.filter(({ value }) => value === undefined))
       expect(error).toMatchObject({ code: 'SAGA_OUTCOME_UNKNOWN' })
   })

@@ -50,7 +50,7 @@ export interface BothApis extends AsyncDisposable {
   readonly bounds: ConnectionBounds
   /** Bounds that were reached, in their order. */
   readonly reached: readonly ReachedBound[]
-  /** Calls of branches; each is answered with success. */
+  /** Calls of branches. */
   readonly calls: readonly BranchCall[]
   /** Every line that was logged. */
   readonly lines: readonly string[]
@@ -64,11 +64,13 @@ export interface BothApisOptions {
   readonly limits?: Partial<ConnectionLimits>
   readonly settings?: Partial<EngineSettings>
   readonly keys?: KeyFinder
+  /** Answers the calls of branches; success by default. */
+  readonly answer?: () => Promise<BranchAnswer>
 }
 
 /** Both HTTP APIs on one engine over the given store, which stays the caller's to close. */
 export async function openBothApis(store: Store, options: BothApisOptions = {}): Promise<BothApis> {
-  const { limits = {}, settings = {}, keys } = options
+  const { limits = {}, settings = {}, keys, answer = async () => SUCCESS } = options
   const calls: BranchCall[] = []
   const lines: string[] = []
   const logger = createLogger({ level: 'debug', destination: { write: (line) => lines.push(line) } })
@@ -81,7 +83,7 @@ export async function openBothApis(store: Store, options: BothApisOptions = {}):
     branches: {
       async call(call) {
         calls.push(call)
-        return SUCCESS
+        return await answer()
       },
       close: async () => undefined,
     },

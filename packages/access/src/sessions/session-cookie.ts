@@ -29,10 +29,16 @@ export function writeSessionCookie(half: string, maxAgeS: number, { isSecure, pa
   return [`${name}=${half}`, ...attributes, ...(isSecure ? ['Secure'] : [])].join('; ')
 }
 
+/** Lists the values of the cookies of this name, two at most. It looks for the name alone, since a head may have thousands of cookies. */
 function listValues(cookies: string, name: string): readonly string[] {
-  return cookies
-    .split(';')
-    .map((each) => each.trim())
-    .filter((each) => each.startsWith(`${name}=`))
-    .map((each) => each.slice(name.length + 1))
+  const begin = `${name}=`
+  const values: string[] = []
+  for (let at = cookies.indexOf(begin); at !== -1 && values.length < 2; at = cookies.indexOf(begin, at + 1)) {
+    let before = at - 1
+    while (cookies[before] === ' ' || cookies[before] === '\t') before -= 1
+    if (before >= 0 && cookies[before] !== ';') continue
+    const end = cookies.indexOf(';', at)
+    values.push(cookies.slice(at + begin.length, end === -1 ? undefined : end).trim())
+  }
+  return values
 }

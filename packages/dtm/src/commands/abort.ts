@@ -14,7 +14,7 @@ import { toStatusWord } from '../wire/status-word.ts'
 import { toWellFormed } from '../wire/to-well-formed.ts'
 import type { CommandDeps } from './deps.ts'
 import { nudge } from './nudge.ts'
-import { toWaitOptions } from './to-wait-options.ts'
+import { holdRequest, toWaitOptions } from './to-wait-options.ts'
 
 /**
  * Aborts a prepared TCC, XA or message; a TCC or XA that is aborting already is tried again at once. The stored transaction
@@ -36,7 +36,7 @@ export async function abort(request: DtmRequest, deps: CommandDeps): Promise<Ans
   if (status === 'aborting') await nudge(gid, engine)
   try {
     const view = await engine.abort(gid, {
-      ...toWaitOptions(waitMs, deps),
+      ...holdRequest(toWaitOptions(waitMs, deps), request),
       caller,
       ...(reason === '' ? {} : { reason }),
     })

@@ -23,7 +23,7 @@ import type { CommandDeps } from './deps.ts'
 import { nudge } from './nudge.ts'
 import { readKind } from './read-kind.ts'
 import { submitWorkflow } from './submit-workflow.ts'
-import { toWaitOptions } from './to-wait-options.ts'
+import { holdRequest, toWaitOptions } from './to-wait-options.ts'
 
 /** Another request may prepare, decide or purge the transaction between two tries, so that a try has to start over. */
 const TRIES_MAX = 3
@@ -49,7 +49,7 @@ export async function submit(request: DtmRequest, deps: CommandDeps): Promise<An
   const kind = readKind(request.trans_type)
   const gid = readGid(request.gid)
   const wait = toWaitOptions(request.wait_result ? readWaitMs(request) : 0, deps)
-  const asked = { gid, kind, request, wait }
+  const asked = { gid, kind, request, wait: holdRequest(wait, request) }
   const outcome = await submitUntilDecided(asked, deps)
   if ('status' in outcome) return outcome
   return request.wait_result ? answerToWaiter(outcome.view, outcome.definition) : SUCCESS
@@ -140,7 +140,7 @@ async function submitStanding(
   if (stored.status === 'submitted') await nudge(gid, engine)
   if (stored.kind === 'saga') return { definition, view: await submitAgain(stored, request, wait, engine) }
   try {
-    const heldCharacters = countBodyCharacters(getBranchTargets(stored))
+    const heldCharacters = (wait.heldCharacters ?? 0) + countBodyCharacters(getBranchTargets(stored))
     return {
       definition,
       view: await engine.submitPrepared(gid, { ...wait, heldCharacters, caller }),

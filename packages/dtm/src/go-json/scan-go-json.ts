@@ -17,11 +17,14 @@ export class GoSyntaxError extends Error {
   }
 }
 
-/** The JSON is nested too deep. No field that the dialect reads is deeper than three levels. */
-export class GoDepthError extends GoSyntaxError {
-  constructor() {
-    super('exceeded max depth')
-    this.name = 'GoDepthError'
+/** A request has at most so many values, a hundred steps with their texts among them. Each takes some 60 bytes, however short it is. */
+const VALUES_MAX = 10_000
+
+/** The JSON is nested too deep, or has too many values. No field that the dialect reads is deeper than three levels. */
+export class GoBoundError extends GoSyntaxError {
+  constructor(message: string) {
+    super(message)
+    this.name = 'GoBoundError'
   }
 }
 
@@ -31,7 +34,7 @@ export interface Scanned {
   readonly rest: string
 }
 
-/** Reads one value at the start of the text. Throws GoSyntaxError. */
+/** Reads one value at the start of the text. No text in it refers to the whole one. Throws GoSyntaxError. */
 export function scanGoValue(text: string): Scanned {
   const scanner = new Scanner(text)
   const value = scanner.value(1)
@@ -60,13 +63,15 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 class Scanner {
   readonly #text: string
   position = 0
+  #values = 0
 
   constructor(text: string) {
     this.#text = text
   }
 
   value(depth: number): GoValue {
-    if (depth > JSON_DEPTH_MAX) throw new GoDepthError()
+    if (depth > JSON_DEPTH_MAX) throw new GoBoundError('exceeded max depth')
+    if (++this.#values > VALUES_MAX) throw new GoBoundError(`more than ${VALUES_MAX} values`)
     const start = this.#nextAfterSpace()
     switch (start) {
       case '{':
@@ -156,16 +161,28 @@ class Scanner {
   /** Lone surrogates become U+FFFD, as in Go. */
   #string(): string {
     let value = ''
-    let from = ++this.position
+    const start = ++this.position
+    let from = start
     for (;;) {
       const character = this.#next()
       if (character === undefined || character < ' ') throw this.#unexpected('in string literal')
       this.position++
-      if (character === '"') return toWellFormed(value + this.#text.slice(from, this.position - 1))
+      if (character === '"')
+        return toWellFormed(
+          from === start ? this.#copy(from) : value + this.#text.slice(from, this.position - 1),
+        )
       if (character !== '\\') continue
       value += this.#text.slice(from, this.position - 1) + this.#escape()
       from = this.position
     }
+  }
+
+  /**
+   * Copies the literal that has just been read, which has no escapes. A slice would keep the whole text in memory for as long as
+   * a transaction with one of its URLs is.
+   */
+  #copy(from: number): string {
+    return JSON.parse(this.#text.slice(from - 1, this.position)) as string
   }
 
   #escape(): string {

@@ -1,7 +1,7 @@
 import { type ErrorCode, isCounterstepError } from '@counterstep/protocol'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { GoTypeError } from '../go-json/decode-go-struct.ts'
-import { GoDepthError, GoSyntaxError } from '../go-json/scan-go-json.ts'
+import { GoBoundError, GoSyntaxError } from '../go-json/scan-go-json.ts'
 import { type Answer, AnsweredError, answerError } from '../wire/answer.ts'
 import { sendAnswer } from './send-answer.ts'
 import { sendRefusal } from './send-refusal.ts'
@@ -23,7 +23,7 @@ export function createErrorHandler(report: ReportError) {
 /** Tells a client of an error. Errors that are bugs are reported. */
 export function toAnswer(error: unknown, report: ReportError): Answer {
   if (error instanceof AnsweredError) return error.answer
-  if (error instanceof GoDepthError) return answerError(error.message, OVER_STATUS)
+  if (error instanceof GoBoundError) return answerError(error.message, OVER_STATUS)
   if (error instanceof GoSyntaxError || error instanceof GoTypeError) return answerError(error.message)
   if (isCounterstepError(error)) {
     if (error.meaning === 'bug') report(error)

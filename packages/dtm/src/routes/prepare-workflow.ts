@@ -4,10 +4,10 @@ import type { CommandDeps } from '../commands/deps.ts'
 import { prepareWorkflow } from '../commands/prepare-workflow.ts'
 import { readRequest } from '../wire/read-request.ts'
 import { BASE_PATH } from './base-path.ts'
-import { readBody } from './read-body.ts'
 import { readCallerDeps } from './read-caller-deps.ts'
 import { STORE_TRANSACTION } from './route-access.ts'
 import { sendAnswer } from './send-answer.ts'
+import { takeBody } from './take-body.ts'
 
 const PATH = 'prepareWorkflow'
 
@@ -15,7 +15,7 @@ export function addPrepareWorkflowRoute(app: FastifyInstance, deps: CommandDeps,
   const guarded = { ...STORE_TRANSACTION, onSend: sendErrorsAsText }
   app.post(`${BASE_PATH}/${PATH}`, guarded, async (request, reply) => {
     const asked = { ...deps, ...readCallerDeps(PATH, gate, request, reply) }
-    return sendAnswer(reply, await prepareWorkflow(readRequest(readBody(request)), asked))
+    return sendAnswer(reply, await prepareWorkflow(readRequest(takeBody(request)), asked))
   })
 }
 

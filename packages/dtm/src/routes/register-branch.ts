@@ -4,9 +4,9 @@ import type { CommandDeps } from '../commands/deps.ts'
 import { registerBranch } from '../commands/register-branch.ts'
 import { readRegistration } from '../wire/read-registration.ts'
 import { BASE_PATH } from './base-path.ts'
-import { readBody } from './read-body.ts'
 import { STORE_BRANCH } from './route-access.ts'
 import { sendAnswer } from './send-answer.ts'
+import { takeBody } from './take-body.ts'
 
 /** Old clients use the two longer names. */
 const PATHS = ['registerBranch', 'registerTccBranch', 'registerXaBranch']
@@ -16,7 +16,7 @@ export function addRegisterBranchRoutes(app: FastifyInstance, deps: CommandDeps)
     app.post(`${BASE_PATH}/${path}`, STORE_BRANCH, async (request, reply) =>
       sendAnswer(
         reply,
-        await registerBranch(readRegistration(readBody(request)), {
+        await registerBranch(readRegistration(takeBody(request)), {
           ...deps,
           caller: readCaller(request.raw),
         }),

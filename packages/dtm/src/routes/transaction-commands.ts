@@ -11,10 +11,10 @@ import type { Answer } from '../wire/answer.ts'
 import { type DtmRequest, readRequest } from '../wire/read-request.ts'
 import { toKind } from '../wire/status-word.ts'
 import { BASE_PATH } from './base-path.ts'
-import { readBody } from './read-body.ts'
 import { readCallerDeps } from './read-caller-deps.ts'
 import { ADMIN, STORE_TRANSACTION, SUBMIT_OR_ADMIN } from './route-access.ts'
 import { sendAnswer } from './send-answer.ts'
+import { takeBody } from './take-body.ts'
 
 export type Command = (request: DtmRequest, deps: CommandDeps) => Promise<Answer>
 
@@ -28,7 +28,7 @@ export function addCommandRoutes(
   const route = (path: string, guarded: typeof ADMIN, command: Command) =>
     app.post(`${BASE_PATH}/${path}`, guarded, async (request, reply) => {
       const asked = { ...deps, ...readCallerDeps(path, gate, request, reply) }
-      return sendAnswer(reply, await command(readRequest(readBody(request)), asked))
+      return sendAnswer(reply, await command(readRequest(takeBody(request)), asked))
     })
   route('prepare', STORE_TRANSACTION, prepare)
   route('submit', STORE_TRANSACTION, measureCommand(submit, metrics))

@@ -1,6 +1,6 @@
 import { decodeGoStruct, GoTypeError } from '../go-json/decode-go-struct.ts'
 import type { GoValue } from '../go-json/go-value.ts'
-import { GoDepthError, GoSyntaxError, scanGoJson } from '../go-json/scan-go-json.ts'
+import { GoBoundError, GoSyntaxError, scanGoJson } from '../go-json/scan-go-json.ts'
 import { writeGoJson } from '../go-json/write-go-json.ts'
 import { cutRepeated, REPEATED_LENGTH_MAX } from './cut-repeated.ts'
 
@@ -37,7 +37,7 @@ const FIELDS = {
   id: { path: 'jrpcReq.id', type: 'string' },
 } as const
 
-/** Reads the envelope as DTM does. The params are read by their method. Throws GoDepthError. */
+/** Reads the envelope as DTM does. The params are read by their method. Throws GoBoundError. */
 export function readJsonRpc(body: string): JsonRpcRequest | JsonRpcProblem {
   let value: GoValue = { type: 'null' }
   try {
@@ -52,7 +52,7 @@ export function readJsonRpc(body: string): JsonRpcRequest | JsonRpcProblem {
     return { id: cutRepeated(id), problem: { code: JSON_RPC_CODES.badRequest, message } }
   } catch (error: unknown) {
     const isUnread = error instanceof GoSyntaxError || error instanceof GoTypeError
-    if (!isUnread || error instanceof GoDepthError) throw error
+    if (!isUnread || error instanceof GoBoundError) throw error
     const id = findMember(value, 'id')
     const problem = { code: JSON_RPC_CODES.parse, message: `Parse json error: ${error.message}` }
     return { id: id.type === 'string' ? cutRepeated(id.value) : '', problem }

@@ -2,6 +2,12 @@ import { decodeGoMap, GoTypeError } from '../go-json/decode-go-struct.ts'
 import type { GoValue } from '../go-json/go-value.ts'
 import { GoSyntaxError, scanGoValue } from '../go-json/scan-go-json.ts'
 import { AnsweredError, answerError } from './answer.ts'
+import { pick } from './pick.ts'
+
+/** A registration is in memory while it waits for its turn, so it has no keys that nothing reads. */
+const KEYS = [
+  ...['gid', 'trans_type', 'branch_id', 'op', 'status', 'data', 'confirm', 'cancel', 'url'],
+] as const
 
 export type Registration = Readonly<Record<string, string>>
 
@@ -21,9 +27,8 @@ export function readRegistration(body: string): Registration {
 
 /** Throws GoTypeError. */
 export function toRegistration(value: GoValue): Registration {
-  return value.type === 'null'
-    ? {}
-    : decodeGoMap(value, 'value of type map[string]string', 'value of type string')
+  if (value.type === 'null') return {}
+  return pick(decodeGoMap(value, 'value of type map[string]string', 'value of type string'), KEYS)
 }
 
 function toEndText(body: string): string {

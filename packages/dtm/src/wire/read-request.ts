@@ -1,6 +1,7 @@
 import { decodeGoStruct, type GoField, type GoStruct } from '../go-json/decode-go-struct.ts'
 import type { GoValue } from '../go-json/go-value.ts'
 import { scanGoJson } from '../go-json/scan-go-json.ts'
+import { pick } from './pick.ts'
 import { stripGid } from './read-gid.ts'
 
 const STORE = 'TransGlobal.TransGlobalStore'
@@ -27,6 +28,10 @@ const FIELDS = {
   req_extra: defineField('TransGlobal', 'req_extra', 'map[string]string'),
 } as const
 
+const STEP_KEYS = ['action', 'compensate', 'data'] as const
+/** The end of a workflow stands there. */
+const END_KEYS = ['status', 'result', 'rollback_reason'] as const
+
 /** This is the body of prepare, submit, abort, forceStop and resetNextCronTime, with its fields named as on the wire. */
 export type DtmRequest = GoStruct<typeof FIELDS> & {
   /** The payloads are bytes in base64, because they came over gRPC. */
@@ -41,7 +46,14 @@ export function readRequest(body: string): DtmRequest {
 /** Throws GoTypeError. */
 export function toRequest(value: GoValue): DtmRequest {
   const request = decodeGoStruct(value, FIELDS, 'dtmsvr.TransGlobal')
-  return { ...request, gid: stripGid(request.gid), protocol: request.protocol || 'http' }
+  return {
+    ...request,
+    gid: stripGid(request.gid),
+    protocol: request.protocol || 'http',
+    // A request is in memory for as long as its caller waits, so it has no keys that nothing reads.
+    steps: request.steps.map((step) => pick(step, STEP_KEYS)),
+    req_extra: pick(request.req_extra, END_KEYS),
+  }
 }
 
 function defineField<T extends GoField['type']>(struct: string, key: string, type: T) {

@@ -42,10 +42,13 @@ export async function readConsoleFiles(folder: string): Promise<ConsoleFiles> {
   return files
 }
 
+/** More codings, or parameters of one, are not looked at: a head may have thousands. */
+const CODINGS_MAX = 16
+
 /** Tells whether a caller takes gzip, by its `accept-encoding`. RFC 9110, 12.5.3: a weight of 0 means that it does not. */
 export function takesGzip(acceptEncoding = ''): boolean {
-  return acceptEncoding.split(',').some((each) => {
-    const [coding, ...parameters] = each.split(';').map((part) => part.trim().toLowerCase())
+  return acceptEncoding.split(',', CODINGS_MAX).some((each) => {
+    const [coding, ...parameters] = each.split(';', CODINGS_MAX).map((part) => part.trim().toLowerCase())
     return coding === 'gzip' && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter))
   })
 }

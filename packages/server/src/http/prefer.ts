@@ -20,6 +20,9 @@ export function toSecondsMax(waitMsMax: number): number {
   return Math.floor(waitMsMax / 1000)
 }
 
+/** More are not looked at: a head may have thousands. */
+const PREFERENCES_MAX = 16
+
 interface Preference {
   readonly name: string
   readonly value: string
@@ -34,7 +37,7 @@ function parsePreferences(text: string): readonly Preference[] {
   let start = 0
   let end = -1
   let quoted = false
-  for (let at = 0; at <= text.length; at += 1) {
+  for (let at = 0; at <= text.length && preferences.length < PREFERENCES_MAX; at += 1) {
     const character = text[at]
     if (quoted && character === '\\') at += 1
     else if (character === '"') quoted = !quoted

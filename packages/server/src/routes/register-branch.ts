@@ -1,7 +1,7 @@
 import { type Gate, readCaller } from '@counterstep/access'
 import type { EngineApi } from '@counterstep/engine'
 import type { FastifyInstance } from 'fastify'
-import { createMediaTypeError, takeJson } from '../http/json-body.ts'
+import { createMediaTypeError, takeBody, takeJson } from '../http/json-body.ts'
 import { JSON_TYPE } from '../http/json-type.ts'
 import { readGid } from '../http/read-gid.ts'
 import { toViewForCaller } from '../http/view-for-caller.ts'
@@ -66,7 +66,7 @@ export function buildRegisterBranchRoute(engine: EngineApi, gate: Gate, handlerT
       { config, handlerTimeout: handlerTimeoutMs },
       async function registerBranch(request, reply) {
         if (request.headers['content-type'] === undefined) throw createMediaTypeError()
-        const view = await engine.registerBranch(readGid(request), request.body, readCaller(request.raw))
+        const view = await engine.registerBranch(readGid(request), takeBody(request), readCaller(request.raw))
         const shown = toViewForCaller(gate, request.raw, view)
         return reply.header('content-type', JSON_TYPE).send(JSON.stringify(shown))
       },

@@ -2,7 +2,7 @@ import { readCaller } from '@counterstep/access'
 import type { EngineApi } from '@counterstep/engine'
 import { SIGNAL_BYTES_MAX } from '@counterstep/protocol'
 import type { FastifyInstance } from 'fastify'
-import { createMediaTypeError, takeJson } from '../http/json-body.ts'
+import { createMediaTypeError, takeBody, takeJson } from '../http/json-body.ts'
 import { JSON_TYPE } from '../http/json-type.ts'
 import { readGid } from '../http/read-gid.ts'
 import { signalExample, signalTakenExample } from '../openapi/examples.ts'
@@ -71,7 +71,7 @@ export function buildSignalRoute(engine: EngineApi, handlerTimeoutMs: number) {
         const view = await engine.signal(
           readGid(request),
           readName(request.params),
-          request.body,
+          takeBody(request),
           readCaller(request.raw),
         )
         return reply.header('content-type', JSON_TYPE).send(JSON.stringify(view))

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { buildQuotaCheck, type Gate, readCaller } from '@counterstep/access'
 import type { EngineApi } from '@counterstep/engine'
 import type { FastifyInstance } from 'fastify'
-import { createMediaTypeError, takeJson } from '../http/json-body.ts'
+import { createMediaTypeError, takeBody, takeJson } from '../http/json-body.ts'
 import { readWaitSeconds } from '../http/prefer.ts'
 import { sendView } from '../http/send-view.ts'
 import { toViewForCaller } from '../http/view-for-caller.ts'
@@ -121,7 +121,7 @@ export function buildSubmitRoute(
       // All submits that one turn of the event loop has read reach the engine together, and so share a write of the
       // store.
       await setImmediate()
-      const view = await engine.submit(request.body, options)
+      const view = await engine.submit(takeBody(request), options)
       // The content of a TCC is its kind alone, so a caller that knows its gid may submit it again.
       const shown = view.kind === 'tcc' ? toViewForCaller(gate, request.raw, view) : view
       return sendView(reply, shown, waitSeconds)

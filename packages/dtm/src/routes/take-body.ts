@@ -11,6 +11,9 @@ export function takeBodiesAsText(app: FastifyInstance): void {
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
 }
 
-export function readBody({ body }: FastifyRequest): string {
+/** Returns the body and takes it off the request, since its caller may wait for a minute. */
+export function takeBody(request: FastifyRequest): string {
+  const { body } = request
+  request.body = undefined
   return typeof body === 'string' ? body : ''
 }
