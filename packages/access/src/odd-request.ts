@@ -19,6 +19,8 @@ export class OddRequestError extends Error {
 export function dropTrailers(request: IncomingMessage): void {
   if (request.headers['transfer-encoding'] === undefined) return
   Object.defineProperty(request, 'rawTrailers', { get: () => [], set: () => undefined })
+  // Node would make these of a number of fields that it remembers.
+  for (const name of ['trailers', 'trailersDistinct']) Object.defineProperty(request, name, { value: {} })
 }
 
 /** Tells whether an HTTP/2 server received the request. The app that Counterstep is embedded in may have one. */

@@ -111,13 +111,15 @@ export interface EngineApi {
    * SAGA_INTERNAL when the record cannot be read. The `caller` takes turns with others as for a command, below.
    */
   read(gid: Gid, caller?: string): Promise<Transaction | undefined>
+  /** Reads it together with its view, in the same turns. */
+  readWhole(gid: Gid, caller?: string): Promise<ShownWhole | undefined>
   /**
    * Shows a transaction as `get` does, for callers that only read. Few of these reads are under way at once, and
    * different `caller`s take turns; the text may name anything. It throws SAGA_TOO_MANY_READS when its turn does not
    * come in time.
    */
   show(gid: Gid, caller?: string): Promise<TransactionView | undefined>
-  /** Shows a transaction together with its definition, as `read` gives it. */
+  /** Shows a transaction together with its definition, as `read` gives it, in the turns of those that only read. */
   showWhole(gid: Gid, caller?: string): Promise<ShownWhole | undefined>
   /**
    * Lists transactions. A list scans rows, so very few are under way at once. It
@@ -165,7 +167,7 @@ export interface EngineApi {
    * SAGA_COMMAND_CONFLICT, SAGA_PLAN_CHANGED and SAGA_TRAIL_FULL, and a retry SAGA_PAUSED. It is durable together with its
    * entry in the trail.
    */
-  retry(gid: Gid, given?: Given): Promise<TransactionView>
+  retry(gid: Gid, given?: Given, caller?: string): Promise<TransactionView>
   /** Does so for one op. It throws SAGA_OP_UNKNOWN, SAGA_OP_DONE and SAGA_OP_NOT_DUE. */
   retryOp(gid: Gid, branchId: string, op: Op, given?: Given): Promise<TransactionView>
   /** No call starts until the resume, or until the instant `until`. */

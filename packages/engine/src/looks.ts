@@ -28,9 +28,9 @@ const SCAN_REST = { restFactor: 9, restMsMax: 500 }
 const READ_REST = { restFactor: 4, restMsMax: 20 }
 /**
  * The work after a read keeps the thread of the writers busy: a view of large payloads for 0.3 s. So it is done for one look at a time, and
- * four fifths of that thread are left to others.
+ * four fifths of that thread are left to others, or a second after a longer work.
  */
-const WORK_REST = { atOnceMax: 1, restFactor: 4, restMsMax: 2_000 }
+const WORK_REST = { atOnceMax: 1, restFactor: 4, restMsMax: 1_000 }
 /** A large row costs little to read, but it is parsed, shown and written, for some 30 ns of the thread a character. */
 const REST_CHARACTERS_PER_MS = 400
 /** A text of at most this size costs no more than the read itself. */
@@ -79,7 +79,10 @@ export class Looks {
 
   /** Shows a transaction in a turn for large rows, or finds that it needs one first. */
   async getByTurn(gid: Gid, turn: RowTurn): Promise<TransactionView | NeedsTurn | undefined> {
-    if (this.#isShownFromMemory(gid)) return this.#parts.later().runner.view(gid)
+    if (this.#isShownFromMemory(gid)) {
+      const { runner } = this.#parts.later()
+      return turn.note(runner.countPlaces(gid)) ?? runner.view(gid)
+    }
     const row = await turn.read()
     return row === 'needs-turn' ? row : await this.#showRow(gid, row)
   }

@@ -2,14 +2,20 @@ import { type Clock, PURGE_MAX, type Store, StoreUnavailableError } from '@count
 import type { EngineObserver } from './observer.ts'
 
 const PURGE_EVERY_MS = 30_000
+/** A purge that fails is tried again with so many times fewer rows, and the next one with as many more. */
+const FEWER = 4
 
-/** Removes finished transactions whose retention is over, in chunks. */
+/**
+ * Removes finished transactions whose retention is over, in chunks. A store has a time limit for a statement, within which it may
+ * delete a thousand small rows and not as many of 1 MB.
+ */
 export class Purge {
   readonly #store: Store
   readonly #clock: Clock
   readonly #observer: EngineObserver
   #cancel: () => void = () => undefined
   #stopped = false
+  #limit = PURGE_MAX
 
   constructor(store: Store, clock: Clock, observer: EngineObserver) {
     this.#store = store
@@ -27,14 +33,22 @@ export class Purge {
   }
 
   async #purgeAll(): Promise<void> {
-    try {
-      for (let purged = PURGE_MAX; purged === PURGE_MAX && !this.#stopped; ) {
-        purged = (await this.#store.purgeFinished(PURGE_MAX)).purged
+    let limit = this.#limit
+    let isDone = false
+    while (!isDone && !this.#stopped) {
+      try {
+        isDone = (await this.#store.purgeFinished(limit)).purged < limit
+      } catch (error: unknown) {
+        const isUnavailable = error instanceof StoreUnavailableError
+        if (isUnavailable && limit > 1) {
+          limit = Math.ceil(limit / FEWER)
+          continue
+        }
+        this.#observer.event({ level: isUnavailable ? 'warn' : 'error', name: 'purge-failed', error })
+        isDone = true
       }
-    } catch (error: unknown) {
-      const level = error instanceof StoreUnavailableError ? 'warn' : 'error'
-      this.#observer.event({ level, name: 'purge-failed', error })
     }
+    this.#limit = Math.min(limit * FEWER, PURGE_MAX)
     this.start()
   }
 }

@@ -17,6 +17,7 @@ import {
   readTraceContext,
   type Signal,
   type StepRecord,
+  type StoredTransaction,
   type StoreStats,
   StoreUnavailableError,
   type Submission,
@@ -319,12 +320,28 @@ export abstract class Requests implements EngineApi {
   }
 
   async read(gid: Gid, caller?: string): Promise<Transaction | undefined> {
+    return await this.#readInTurn(gid, caller, decodeTransaction)
+  }
+
+  async readWhole(gid: Gid, caller?: string): Promise<ShownWhole | undefined> {
+    const { looks } = this.assembly
+    return await this.#readInTurn(gid, caller, (row) => ({
+      transaction: decodeTransaction(row),
+      view: looks.showNewest(row),
+    }))
+  }
+
+  async #readInTurn<T>(
+    gid: Gid,
+    caller: string | undefined,
+    decode: (row: StoredTransaction) => T,
+  ): Promise<T | undefined> {
     const { looks, largeTurns } = this.assembly
     return await largeTurns.run(gid, caller, async (turn) => {
       const row = await turn.read()
       if (row === undefined || row === 'needs-turn') return row
       await looks.settle(row)
-      return decodeTransaction(row)
+      return decode(row)
     })
   }
 
@@ -396,8 +413,8 @@ export abstract class Requests implements EngineApi {
     return { gid, name, id, state }
   }
 
-  async retry(gid: Gid, given?: Given): Promise<TransactionView> {
-    return await this.#command(gid, { type: 'retry-asked', ...this.#readGiven(given) })
+  async retry(gid: Gid, given?: Given, caller?: string): Promise<TransactionView> {
+    return await this.#command(gid, { type: 'retry-asked', ...this.#readGiven(given) }, caller)
   }
 
   async stop(gid: Gid, given?: Given): Promise<TransactionView> {

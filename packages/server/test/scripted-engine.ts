@@ -63,6 +63,7 @@ export function createScriptedEngine(script: Partial<EngineApi> = {}): ScriptedE
     get: note('get', script.get ?? (async (gid: Gid) => buildView(gid))),
     show: note('show', script.show ?? script.get ?? (async (gid: Gid) => buildView(gid))),
     showWhole: note('showWhole', script.showWhole ?? (async () => undefined)),
+    readWhole: note('readWhole', script.readWhole ?? (async () => undefined)),
     waitForTurn: note('waitForTurn', script.waitForTurn ?? (async () => undefined)),
     list: note('list', script.list ?? (async () => ({ items: [] }))),
     problems: note('problems', script.problems ?? (async () => problemsExample)),

@@ -249,6 +249,19 @@ for (const server of ['mariadb', 'mysql'] as const) {
         await dropMysqlDatabase(small)
       })
 
+      it('An effect that a handler committed is not told as rolled back where autocommit is off', async () => {
+        const small = await openMysqlDatabase(url, { connectionLimit: 1 })
+        const call = newCall()
+        const failing = mysqlBarrier(small).run(call, async (tx) => {
+          await tx.query('SET autocommit = 0')
+          await actOnMysql(tx, call, SUCCEED)
+          await tx.query('COMMIT')
+          throw new BranchFailure('said no')
+        })
+        await expect(failing).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+        await dropMysqlDatabase(small)
+      })
+
       it('A row that a handler committed before it failed is not replayed as a success', async () => {
         const call = newCall()
         const barrier = mysqlBarrier(pool)

@@ -5,9 +5,10 @@ import { type Gid, isCounterstepError } from '@counterstep/protocol'
 export async function nudge(
   gid: Gid,
   engine: Pick<EngineApi, 'retry'>,
+  caller?: string,
 ): Promise<'nudged' | 'final' | 'unknown'> {
   try {
-    await engine.retry(gid)
+    await engine.retry(gid, undefined, caller)
     return 'nudged'
   } catch (error: unknown) {
     if (isCounterstepError(error) && error.code === 'SAGA_ALREADY_FINAL') return 'final'

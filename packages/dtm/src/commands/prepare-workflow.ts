@@ -22,7 +22,7 @@ export async function prepareWorkflow(request: DtmRequest, deps: CommandDeps): P
     throw refuse(`not a workflow, but of the type: ${cutRepeated(request.trans_type)}`)
   const gid = readGid(request.gid)
   const { engine, takeBytes, trace, caller } = deps
-  const stored = await engine.showWhole(gid, caller)
+  const stored = await engine.readWhole(gid, caller)
   if (stored !== undefined) return answerStored(stored, request)
   const definition = buildRecordedDefinition(request, deps)
   try {
@@ -31,7 +31,7 @@ export async function prepareWorkflow(request: DtmRequest, deps: CommandDeps): P
     // Another request has stored it meanwhile.
     if (!isCounterstepError(error) || error.code !== 'SAGA_GID_CONFLICT') throw error
   }
-  const standing = await engine.showWhole(gid, caller)
+  const standing = await engine.readWhole(gid, caller)
   if (standing === undefined) throw refuse(`${gid} was deleted meanwhile: prepare it again`)
   return answerStored(standing, request)
 }

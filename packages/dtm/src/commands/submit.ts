@@ -137,8 +137,9 @@ async function submitStanding(
   refuseOtherProtocol(request.protocol, stored)
   const { definition } = stored
   // A client that submits again does not want to wait until the back-off is over.
-  if (stored.status === 'submitted') await nudge(gid, engine)
-  if (stored.kind === 'saga') return { definition, view: await submitAgain(stored, request, wait, engine) }
+  if (stored.status === 'submitted') await nudge(gid, engine, caller)
+  if (stored.kind === 'saga')
+    return { definition, view: await submitAgain(stored, request, { ...wait, caller }, engine) }
   try {
     const heldCharacters = (wait.heldCharacters ?? 0) + countBodyCharacters(getBranchTargets(stored))
     return {

@@ -127,6 +127,7 @@ class FunctionEngine implements ServerlessEngine {
   read: EngineApi['read'] = (gid) => this.#now.read(gid)
   show: EngineApi['show'] = (gid, caller) => this.#now.show(gid, caller)
   showWhole: EngineApi['showWhole'] = (gid, caller) => this.#now.showWhole(gid, caller)
+  readWhole: EngineApi['readWhole'] = (gid, caller) => this.#now.readWhole(gid, caller)
   waitForTurn: EngineApi['waitForTurn'] = (...asked) => this.#now.waitForTurn(...asked)
   list: EngineApi['list'] = (query, caller) => this.#now.list(query, caller)
   problems: EngineApi['problems'] = () => this.#now.problems()

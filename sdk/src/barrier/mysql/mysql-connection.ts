@@ -157,7 +157,12 @@ const AUTOCOMMIT = 2
 
 /** Tells whether the session is in a transaction, or would begin one with the next statement that writes. */
 export function isInTransaction(done: MysqlDone): boolean {
-  return (done.serverStatus & IN_TRANSACTION) !== 0 || !commitsByItself(done)
+  return hasBegun(done) || !commitsByItself(done)
+}
+
+/** Tells whether a transaction of the session has begun and not ended, whether or not autocommit is on. */
+export function hasBegun({ serverStatus }: MysqlDone): boolean {
+  return (serverStatus & IN_TRANSACTION) !== 0
 }
 
 /** Tells whether the session has autocommit on. */

@@ -4,8 +4,8 @@ import { lease } from '../lease.ts'
 import { promisesRollback, toNotRolledBackError } from '../promised-rollback.ts'
 import {
   execute,
+  hasBegun,
   isContended,
-  isInTransaction,
   isReadOnly,
   type MysqlConnection,
   type MysqlPool,
@@ -45,7 +45,7 @@ export async function inTransaction<Connection extends MysqlPoolConnection, T>(
 /** Tells whether the server says that no transaction is open. A connection that is broken says nothing, and the server rolls back what was open on it. */
 async function isTransactionGone(connection: MysqlConnection, deadline: Deadline): Promise<boolean> {
   return within(deadline, () => execute(connection, 'DO 0')).then(
-    (done) => !isInTransaction(done),
+    (done) => !hasBegun(done),
     () => false,
   )
 }
