@@ -180,4 +180,18 @@ describe('S40: commands on a large transaction', () => {
     await fixture.time.until('all are answered', () => asked.every(({ isSettled }) => isSettled))
     expect(countReads(node) - reads).toBe(100)
   })
+
+  it('take turns, too, where a submit repeats one that runs here', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node({ isShared: false })
+    const gid = 't' as Gid
+    fixture.services.defer(gid, 'b', 'action')
+    const saga = { gid, branches: [buildBranch(gid, 'b', { payload: 'x'.repeat(200 * 1_024) })] }
+    await node.submit(saga)
+    const repeats = Array.from({ length: 80 }, () =>
+      watched(node.engine.submit(saga, { caller: 'key flood' })),
+    )
+    await fixture.time.flush()
+    expect(repeats.filter(({ isSettled }) => isSettled)).toHaveLength(4)
+  })
 })

@@ -9,7 +9,10 @@ function failOver(rowsMax: number, fixture: Awaited<ReturnType<Fixture['node']>>
   const fail = <T>(): Promise<T> =>
     Promise.reject(new StoreUnavailableError('a statement had no answer in time', { applied: 'unknown' }))
   const when = (limit: number) => limit > rowsMax
-  fixture.store.on('purge', fail, { times: Number.POSITIVE_INFINITY, when: when as (request: never) => boolean })
+  fixture.store.on('purge', fail, {
+    times: Number.POSITIVE_INFINITY,
+    when: when as (request: never) => boolean,
+  })
 }
 
 function listLimits(node: Awaited<ReturnType<Fixture['node']>>): unknown[] {

@@ -242,6 +242,18 @@ describe('an engine beside 600 readers', () => {
     })
   }
 
+  it('keeps no command waiting that reads another transaction first', async () => {
+    const { fixture, node } = await nodeWithReaders()
+    await node.submit(buildSaga('beside', 1))
+    await fixture.untilStatus('beside', 'succeeded')
+    for (let n = 0; n < 600; n++) watched(node.engine.showWhole('stored' as never, 'key flood'))
+    const commands = (['read', 'readWhole'] as const).map((read) =>
+      watched<unknown>(node.engine[read]('beside' as never, 'key other')),
+    )
+    await fixture.time.flush()
+    for (const { value } of commands) expect(value).toBeDefined()
+  })
+
   it('keeps all but a few of them from a large transaction, whether it runs here or is stored', async () => {
     for (const untilStored of [false, true]) {
       const fixture = new Fixture()
