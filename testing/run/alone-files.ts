@@ -14,6 +14,7 @@ export const ALONE_FILES: readonly string[] = [
   'packages/cli/test/wait-for-store.test.ts',
   'packages/dtm-grpc/src/receive-turns.test.ts',
   'packages/dtm-grpc/test/ended-connections.test.ts',
+  'packages/dtm-grpc/test/waiting-messages.test.ts',
   'packages/engine/test/alerts.test.ts',
   'packages/store-redis/src/links/answer-deadline.test.ts',
   'sdk/test/grouped/group-queue.test.ts',

@@ -16,7 +16,7 @@ const REST_MS_PER_PLACE = 10
 /** So many large transactions are remembered, so that a further request that names one reads nothing before its turn. */
 const KNOWN_MAX = 10_000
 /** So many rows of unknown sizes are read at once. Each may be as large as a row may be, and is held until its size is seen. */
-const FIRST_READS_AT_ONCE_MAX = 64
+const FIRST_READS_AT_ONCE_MAX = 128
 const FIRST_READS_WAITING_MAX = 4_096
 
 /** The row is large, and the request needs a turn before it may work on it. */

@@ -167,18 +167,18 @@ describe('S40: commands on a large transaction', () => {
   it('are few at once, too, while it is not known how large the transactions are', async () => {
     const fixture = new Fixture()
     const node = await fixture.node()
-    const gids = Array.from({ length: 100 }, (_, n) => `t-${n}`)
+    const gids = Array.from({ length: 200 }, (_, n) => `t-${n}`)
     for (const gid of gids) await preparedTcc(fixture, node, gid)
     const gate = new Gate()
     const held = node.store.on('read', heldBefore(gate), { times: Number.POSITIVE_INFINITY })
     const reads = countReads(node)
     const asked = gids.map((gid) => watched(node.engine.signal(gid as Gid, 'paid', { id: 'a' }, 'key flood')))
     await fixture.time.flush()
-    expect(countReads(node) - reads).toBe(64)
+    expect(countReads(node) - reads).toBe(128)
     held.remove()
     gate.open()
     await fixture.time.until('all are answered', () => asked.every(({ isSettled }) => isSettled))
-    expect(countReads(node) - reads).toBe(100)
+    expect(countReads(node) - reads).toBe(200)
   })
 
   it('take turns, too, where a submit repeats one that runs here', async () => {
