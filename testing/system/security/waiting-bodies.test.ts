@@ -53,9 +53,9 @@ it.each([
     await app.listen({ port: 0, host: '127.0.0.1' })
     const { port } = app.server.address() as AddressInfo
     const bodies = Array.from({ length: WAITING }, (_, n) => Buffer.from(JSON.stringify(build(n))))
-  const before = readHeapMib()
-  const answers = bodies.map((body) => send(`http://127.0.0.1:${port}${path}`, body))
-  await expect.poll(() => apis.calls.length, { timeout: 30_000, interval: 20 }).toBe(WAITING)
+    const before = readHeapMib()
+    const answers = bodies.map((body) => send(`http://127.0.0.1:${port}${path}`, body))
+    await expect.poll(() => apis.calls.length, { timeout: 30_000, interval: 20 }).toBe(WAITING)
     expect(readHeapMib() - before).toBeLessThan(mibMax)
     end({ result: 'success', statusCode: 200 })
     expect(await Promise.all(answers)).toEqual(Array.from({ length: WAITING }, () => 200))
