@@ -140,6 +140,9 @@ export function assemble(parts: AssemblyParts, callbacks: RunnerCallbacks): Asse
   return { ...parts, readEpochMs, run, formatMax: FORMAT, ...built }
 }
 
+/** So many rows that have ended are read and decoded at once for those who wait. Each may be of 1 MB. */
+const LOOK_UP_ROWS = 16
+
 /** Returns a function that reads final views. A store that is down delays the answer, but does not fail the wait. */
 function createLookUp(store: ObservedStore, observer: EngineObserver): LookUp {
   return async function lookUp(gids) {
@@ -148,9 +151,11 @@ function createLookUp(store: ObservedStore, observer: EngineObserver): LookUp {
       for (let from = 0; from < gids.length; from += READ_MANY_MAX) {
         const ended = await store.findFinal(gids.slice(from, from + READ_MANY_MAX))
         if (ended.length === 0) continue
-        const rows = await store.readMany(ended)
-        await store.settle()
-        for (const row of rows) final.push(viewRow(row))
+        for (let read = 0; read < ended.length; read += LOOK_UP_ROWS) {
+          const rows = await store.readMany(ended.slice(read, read + LOOK_UP_ROWS))
+          await store.settle()
+          for (const row of rows) final.push(viewRow(row))
+        }
       }
     } catch (error: unknown) {
       // A bug ends this read, not the process. The waits end by their own time limits.

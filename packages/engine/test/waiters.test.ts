@@ -155,6 +155,24 @@ describe('a submit that waits', () => {
     expect(old.isSettled).toBe(false)
   })
 
+  it('S17: Few rows are read at once for those who wait, however many have ended', async () => {
+    const fixture = new Fixture()
+    const [runner, other] = [await fixture.node(), await fixture.node()]
+    const gids = Array.from({ length: 40 }, (_, n) => `saga-${n}`)
+    const calls = gids.map((gid) => fixture.services.defer(gid, '02', 'action'))
+    for (const gid of gids) await runner.submit(buildSaga(gid))
+    const waits = gids.map((gid) => watched(other.submit(buildSaga(gid), { waitMs: 30_000 })))
+    await fixture.time.advance(3_000)
+    const from = other.store.calls.length
+    for (const call of calls) call.answer('success')
+    await fixture.time.advance(2_000)
+    expect(waits.map(({ value }) => value?.status)).toEqual(gids.map(() => 'succeeded'))
+    const reads = other.store.calls.slice(from).filter(({ verb }) => verb === 'read')
+    const counts = reads.map(({ request }) => (request as readonly unknown[]).length)
+    // The first one asks which have ended, and reads no row.
+    expect(counts).toEqual([40, 16, 16, 8])
+  })
+
   it('An outage of the store does not fail a wait', async () => {
     const fixture = new Fixture()
     const [one, two] = [await fixture.node(), await fixture.node()]
