@@ -4,6 +4,7 @@ import {
   GRPC,
   type Registration,
   scanGoJson,
+  toRegistration,
   toRequest,
 } from '@counterstep/dtm/commands'
 import type { DtmBranchMessage, DtmRequestMessage, TextMap } from './messages.ts'
@@ -40,8 +41,9 @@ export function readRequest(message: DtmRequestMessage): DtmRequest {
 
 export function readRegistration(message: DtmBranchMessage): Registration {
   const { Gid: gid, TransType: trans_type, BranchID: branch_id, Op: op } = message
-  const data = message.Data.map(({ key, value }) => [key, value] as const)
-  return { ...Object.fromEntries(data), gid, trans_type, branch_id, ...(op === '' ? {} : { op }) }
+  const fields = { gid, trans_type, branch_id, ...(op === '' ? {} : { op }) }
+  const own = Object.entries(fields).map(([key, value]) => ({ key, value }))
+  return toRegistration(toMap([...message.Data, ...own]))
 }
 
 function toObject(members: Readonly<Record<string, GoValue>>): GoValue {

@@ -39,7 +39,8 @@ it('S41: A call that waits for the end does not hold its message', async () => {
     return views.filter((view) => view?.status === 'submitted').length
   }
   await expect.poll(countRunning, { timeout: 30_000, interval: 50 }).toBe(WAITING)
-  expect(readHeldMib() - before).toBeLessThan(8)
+  // V8 may free the bytes soon after it has found that nothing holds them.
+  await expect.poll(() => readHeldMib() - before, { timeout: 10_000, interval: 100 }).toBeLessThan(8)
 })
 
 /** Builds a packed message of 900 KB, most of which nothing reads. The client holds few bytes of it. */

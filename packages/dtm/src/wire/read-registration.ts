@@ -5,9 +5,7 @@ import { AnsweredError, answerError } from './answer.ts'
 import { pick } from './pick.ts'
 
 /** A registration is in memory while it waits for its turn, so it has no keys that nothing reads. */
-const KEYS = [
-  ...['gid', 'trans_type', 'branch_id', 'op', 'status', 'data', 'confirm', 'cancel', 'url'],
-] as const
+const KEYS = ['gid', 'trans_type', 'branch_id', 'op', 'status', 'data', 'confirm', 'cancel', 'url'] as const
 
 export type Registration = Readonly<Record<string, string>>
 
