@@ -1,4 +1,5 @@
 /** Puts JSON into a struct's fields as Go's decoder does. A value of the wrong type gets Go's error text. */
+import { cutRepeated } from '../wire/cut-repeated.ts'
 import type { GoValue } from './go-value.ts'
 
 export type GoFieldType =
@@ -116,7 +117,7 @@ function decodeText(value: GoValue, into: string): string {
 function decodeInteger(value: GoValue, into: string): number {
   if (value.type !== 'number') throw new GoTypeError(value.type, into)
   // A number that a double cannot hold is far over every bound, so it would be refused anyway.
-  if (!/^-?\d{1,15}$/.test(value.text)) throw new GoTypeError(`number ${value.text}`, into)
+  if (!/^-?\d{1,15}$/.test(value.text)) throw new GoTypeError(`number ${cutRepeated(value.text)}`, into)
   return Number(value.text)
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { readRequest } from '../wire/read-request.ts'
 import { GoSyntaxError, scanGoJson } from './scan-go-json.ts'
 
 const REFUSED = [
@@ -63,5 +64,16 @@ describe('scanGoJson', () => {
 
   it('The JSON scanner refuses JSON that is nested too deep', () => {
     expect(() => scanGoJson('['.repeat(100_000))).toThrow('exceeded max depth')
+  })
+
+  it('S41: The JSON scanner refuses JSON of more than 10,000 values', () => {
+    const list = (count: number) => `[${Array.from({ length: count }, () => '{}').join(',')}]`
+    expect(scanGoJson(list(9_999)).type).toBe('array')
+    expect(() => scanGoJson(list(10_000))).toThrow('more than 10000 values')
+  })
+
+  it('A number of very many digits is repeated in part', () => {
+    const text = `{"retry_interval":${'1'.repeat(1_000_000)}}`
+    expect(() => readRequest(text)).toThrow(/^json: cannot unmarshal number 1{256} into Go struct field /)
   })
 })
