@@ -2,8 +2,7 @@ import { readActor } from '@counterstep/access'
 import type { Given } from '@counterstep/engine'
 import { type Fault, InvalidRequestError, REASON_LENGTH_MAX } from '@counterstep/protocol'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { parseJson } from '../json/parse-json.ts'
-import { createMediaTypeError, requirePlainJson } from './json-body.ts'
+import { createMediaTypeError, parseInTurn, requirePlainJson } from './json-body.ts'
 
 /** A reason fits even if each of its characters is written as an escape, and one that is somewhat too long is told so. */
 export const COMMAND_BYTES_MAX = 32 * 1024
@@ -25,7 +24,7 @@ export function takeCommandBody(app: FastifyInstance, bodyLimit: number = COMMAN
   app.addContentTypeParser(/^application\/json(?:[\s;]|$)/i, options, (request, bytes: Buffer, done) => {
     try {
       requirePlainJson(request.headers)
-      done(null, bytes.length === 0 ? undefined : parseJson(bytes))
+      done(null, bytes.length === 0 ? undefined : bytes)
     } catch (error) {
       done(error instanceof Error ? error : new Error('not parsed', { cause: error }), undefined)
     }
@@ -34,6 +33,7 @@ export function takeCommandBody(app: FastifyInstance, bodyLimit: number = COMMAN
     if (NOTHING.test(bytes.toString('latin1'))) done(null, undefined)
     else done(createMediaTypeError(), undefined)
   })
+  parseInTurn(app)
 }
 
 /**

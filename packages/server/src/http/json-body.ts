@@ -18,7 +18,11 @@ export function takeJson(app: FastifyInstance, bodyLimit: number = BODY_BYTES_MA
       done(error instanceof Error ? error : new Error('not taken', { cause: error }), undefined)
     }
   })
-  // The parser above does not parse, since a large body has to wait for its turn first.
+  parseInTurn(app)
+}
+
+/** Parses the bodies that the parsers of this scope leave as bytes, since a large body has to wait for its turn first. */
+export function parseInTurn(app: FastifyInstance): void {
   app.addHook('preHandler', (request, _reply, done) => {
     try {
       if (Buffer.isBuffer(request.body)) request.body = parseJson(request.body)
