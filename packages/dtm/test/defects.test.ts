@@ -40,6 +40,24 @@ describe.concurrent('the known weaknesses of DTM', () => {
     expect(listPaths(branches).filter((path) => path !== '/a3')).toEqual(['/a1', '/a2'])
   })
 
+  it('A submit of a saga that an operator has paused is answered, and calls nothing', async () => {
+    const branches = dtm.play({ '/a1': [LATER] })
+    const body = saga('paused', branches, 1, { retry_interval: 100 })
+    expect(await dtm.node.post('submit', body)).toEqual(OK)
+    await branches.waitForCalls(1)
+    await dtm.node.engine.pause(
+      'paused' as never,
+      {},
+      {
+        by: { via: 'api' },
+        reason: 'the service is being repaired',
+      },
+    )
+    const calls = listPaths(branches).length
+    expect(await dtm.node.post('submit', body)).toEqual(OK)
+    expect(listPaths(branches)).toHaveLength(calls)
+  })
+
   it('9.1: A running saga under the same gid and other content is refused, and not as a failure', async () => {
     const branches = dtm.play({ '/a1': [LATER] })
     expect(await dtm.node.post('submit', saga('taken', branches, 1))).toEqual(OK)

@@ -67,9 +67,11 @@ export class LargeTurns {
       const done = await work(this.#beforeTurn(gid, caller))
       if (done !== 'needs-turn') return done
     }
-    // The row may have grown since it was seen last, so its size is looked up after the work.
+    // The row may have grown since it was seen last, so its size is looked up after the work. A work that is refused costs as much.
     const toRestMs = () => ((this.#known.get(gid) ?? 1) - 1) * REST_MS_PER_PLACE
-    return await this.#limiter.run(workInTurn, caller, toRestMs)
+    const done = await this.#limiter.run(() => Promise.allSettled([workInTurn()]), caller, toRestMs)
+    if (done[0].status === 'rejected') throw done[0].reason
+    return done[0].value
   }
 
   #inTurn(gid: Gid): RowTurn {

@@ -140,6 +140,20 @@ describe('S40: commands on a large transaction', () => {
       expect(error).toMatchObject({ code: 'SAGA_OUTCOME_UNKNOWN' })
   })
 
+  it('rest as long where they are refused', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node()
+    await prepareLarge(fixture, node, 't')
+    await node.engine.stop('t' as Gid, OPERATOR)
+    const asked = Array.from({ length: 80 }, () =>
+      watched(node.engine.abort('t' as Gid, { caller: 'key flood' })),
+    )
+    await fixture.time.flush()
+    const refused = asked.filter(({ isSettled }) => isSettled)
+    expect(refused).toHaveLength(4)
+    for (const { error } of refused) expect(error).toMatchObject({ code: 'SAGA_ALREADY_FINAL' })
+  })
+
   it('rest for the size that it has grown to', async () => {
     const fixture = new Fixture()
     const node = await fixture.node()

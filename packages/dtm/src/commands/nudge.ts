@@ -6,13 +6,15 @@ export async function nudge(
   gid: Gid,
   engine: Pick<EngineApi, 'retry'>,
   caller?: string,
-): Promise<'nudged' | 'final' | 'unknown'> {
+): Promise<'nudged' | 'final' | 'paused' | 'unknown'> {
   try {
     await engine.retry(gid, undefined, caller)
     return 'nudged'
   } catch (error: unknown) {
     if (isCounterstepError(error) && error.code === 'SAGA_ALREADY_FINAL') return 'final'
     if (isCounterstepError(error) && error.code === 'SAGA_UNKNOWN_GID') return 'unknown'
+    // An operator has paused it, and nothing is called until it is resumed.
+    if (isCounterstepError(error) && error.code === 'SAGA_PAUSED') return 'paused'
     throw error
   }
 }

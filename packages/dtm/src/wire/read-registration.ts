@@ -2,9 +2,8 @@ import { decodeGoMap, GoTypeError } from '../go-json/decode-go-struct.ts'
 import type { GoValue } from '../go-json/go-value.ts'
 import { GoSyntaxError, scanGoValue } from '../go-json/scan-go-json.ts'
 import { AnsweredError, answerError } from './answer.ts'
-import { pick } from './pick.ts'
+import { dropUnread } from './drop-unread.ts'
 
-/** A registration is in memory while it waits for its turn, so it has no keys that nothing reads. */
 const KEYS = ['gid', 'trans_type', 'branch_id', 'op', 'status', 'data', 'confirm', 'cancel', 'url'] as const
 
 export type Registration = Readonly<Record<string, string>>
@@ -26,7 +25,7 @@ export function readRegistration(body: string): Registration {
 /** Throws GoTypeError. */
 export function toRegistration(value: GoValue): Registration {
   if (value.type === 'null') return {}
-  return pick(decodeGoMap(value, 'value of type map[string]string', 'value of type string'), KEYS)
+  return dropUnread(decodeGoMap(value, 'value of type map[string]string', 'value of type string'), KEYS)
 }
 
 function toEndText(body: string): string {

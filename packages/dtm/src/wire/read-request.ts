@@ -1,7 +1,7 @@
 import { decodeGoStruct, type GoField, type GoStruct } from '../go-json/decode-go-struct.ts'
 import type { GoValue } from '../go-json/go-value.ts'
 import { scanGoJson } from '../go-json/scan-go-json.ts'
-import { pick } from './pick.ts'
+import { dropUnread } from './drop-unread.ts'
 import { stripGid } from './read-gid.ts'
 
 const STORE = 'TransGlobal.TransGlobalStore'
@@ -50,9 +50,8 @@ export function toRequest(value: GoValue): DtmRequest {
     ...request,
     gid: stripGid(request.gid),
     protocol: request.protocol || 'http',
-    // A request is in memory for as long as its caller waits, so it has no keys that nothing reads.
-    steps: request.steps.map((step) => pick(step, STEP_KEYS)),
-    req_extra: pick(request.req_extra, END_KEYS),
+    steps: request.steps.map((step) => dropUnread(step, STEP_KEYS)),
+    req_extra: dropUnread(request.req_extra, END_KEYS),
   }
 }
 
