@@ -15,6 +15,7 @@ import {
   SUCCESS,
   submit,
 } from '@counterstep/dtm/commands'
+import { toLane } from '@counterstep/engine'
 import type { Admitted, CallGuard } from './call-guard.ts'
 import { DTM_SERVICE } from './descriptor.ts'
 import { FIELDS_MAX, hasTooManyFields } from './field-count.ts'
@@ -132,7 +133,7 @@ export class DtmMethods {
     const { takeStored } = gate
     return {
       ...dialect.commands,
-      caller: `${admitted.caller} ${name.toLowerCase()}`,
+      caller: toLane(admitted.caller, name.toLowerCase()),
       trace: { traceparent: toText(traceparent), tracestate: toText(tracestate) },
       ...(takeStored && {
         takeBytes(more: number) {

@@ -151,11 +151,14 @@ function createLookUp(store: ObservedStore, observer: EngineObserver): LookUp {
       for (let from = 0; from < gids.length; from += READ_MANY_MAX) {
         const ended = await store.findFinal(gids.slice(from, from + READ_MANY_MAX))
         if (ended.length === 0) continue
+        const views: TransactionView[] = []
         for (let read = 0; read < ended.length; read += LOOK_UP_ROWS) {
           const rows = await store.readMany(ended.slice(read, read + LOOK_UP_ROWS))
-          await store.settle()
-          for (const row of rows) final.push(viewRow(row))
+          for (const row of rows) views.push(viewRow(row))
         }
+        // An end is told only when it cannot be lost any more.
+        await store.settle()
+        final.push(...views)
       }
     } catch (error: unknown) {
       // A bug ends this read, not the process. The waits end by their own time limits.

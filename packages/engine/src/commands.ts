@@ -21,6 +21,7 @@ import type { LargeTurns, NeedsTurn, RowTurn } from './large-turns.ts'
 import { chooseNewestView } from './newest-view.ts'
 import type { EngineObserver } from './observer.ts'
 import { tellCommand } from './operator/tell-command.ts'
+import { toLane } from './read-limiter.ts'
 import { readName } from './read-name.ts'
 import { toCommandError } from './refused-command.ts'
 import type { Runner } from './runner.ts'
@@ -76,7 +77,7 @@ export class Commands {
    * of branches keeps out an abort, and operators need none.
    */
   async give(gid: Gid, command: Command, caller?: string): Promise<TransactionView> {
-    const lane = caller === undefined || isGiven(command) ? undefined : `${caller} ${command.type}`
+    const lane = caller === undefined || isGiven(command) ? undefined : toLane(caller, command.type)
     const { clock } = this.#parts
     const until = clock.now() + BUSY_WAIT_MS
     for (let waitMs = BUSY_LOOK_MS_MIN; ; waitMs = Math.min(BUSY_LOOK_MS_MAX, waitMs * 2)) {

@@ -18,7 +18,7 @@ export {
   type StoreOutcome,
   type StoreVerb,
 } from './observer.ts'
-export { ReadLimiter, type ReadLimiterBounds } from './read-limiter.ts'
+export { ReadLimiter, type ReadLimiterBounds, toLane } from './read-limiter.ts'
 export { listRetentionWarnings } from './retention-warnings.ts'
 export type { ClaimedOutcomes, Invocation, RunOutcome } from './serverless/invocation.ts'
 export type { ServerlessEngine, ServerlessParts } from './serverless/serverless-engine.ts'

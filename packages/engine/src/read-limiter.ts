@@ -26,7 +26,7 @@ const TOGETHER_MS = 10
 const PLACE_REST_MS_MAX = 1_000
 
 interface Waiting {
-  readonly caller: string
+  readonly lane: string
   readonly until: number
   readonly start: () => void
   readonly refuse: (error: CounterstepError) => void
@@ -43,8 +43,8 @@ export class ReadLimiter {
   readonly #bounds: ReadLimiterBounds
   /** The waiting reads, oldest first. */
   readonly #waiting = new Set<Waiting>()
-  /** The waiting reads by caller. The caller whose turn comes next is the first. */
-  readonly #callers = new Map<string, Set<Waiting>>()
+  /** The waiting reads by caller, and those of one caller by what it asks for. Whose turn comes next is the first. */
+  readonly #callers = new Map<string, Map<string, Set<Waiting>>>()
   /** The instants at which resting places may be used again. */
   #restingUntil: number[] = []
   #running = 0
@@ -58,11 +58,11 @@ export class ReadLimiter {
 
   /**
    * Runs a read in its turn. It may throw SAGA_TOO_MANY_READS without calling `read`. Reads without a caller share one
-   * turn. `toRestMs` returns the time for which places stay empty because of the work that follows the read, as a sum
+   * turn. `lane` is made by `toLane`, or is a caller's name. `toRestMs` returns the time for which places stay empty because of the work that follows the read, as a sum
    * over all places.
    */
-  async run<T>(read: () => Promise<T>, caller = '', toRestMs: (value: T) => number = restNone): Promise<T> {
-    if (this.#waiting.size > 0 || !this.#hasPlace()) await this.#wait(caller)
+  async run<T>(read: () => Promise<T>, lane = '', toRestMs: (value: T) => number = restNone): Promise<T> {
+    if (this.#waiting.size > 0 || !this.#hasPlace()) await this.#wait(lane)
     else this.#running++
     const startedAt = this.#clock.now()
     let restMs = 0
@@ -86,33 +86,33 @@ export class ReadLimiter {
     return this.#running + this.#restingUntil.length < this.#bounds.atOnceMax
   }
 
-  #wait(caller: string): Promise<void> {
+  #wait(lane: string): Promise<void> {
     const { waitingMax, waitMs } = this.#bounds
-    if (this.#waiting.size >= waitingMax && !this.#refuseForOther(caller))
+    if (this.#waiting.size >= waitingMax && !this.#refuseForOther(lane))
       return Promise.reject(this.#createRefusal())
     return new Promise((start, refuse) => {
-      const waiting = { caller, until: this.#clock.now() + waitMs, start, refuse }
+      const waiting = { lane, until: this.#clock.now() + waitMs, start, refuse }
       this.#waiting.add(waiting)
-      const others = this.#callers.get(caller)
-      if (others === undefined) this.#callers.set(caller, new Set([waiting]))
-      else others.add(waiting)
+      const [caller, asked] = splitLane(lane)
+      const lanes = this.#callers.get(caller) ?? new Map<string, Set<Waiting>>()
+      this.#callers.set(caller, lanes.set(asked, (lanes.get(asked) ?? new Set<Waiting>()).add(waiting)))
       this.#setTimer()
     })
   }
 
   /**
-   * Refuses the newest read of the caller with the most waiting reads.
-   * Returns false if no caller has more than this one would have.
+   * Refuses the newest read of the caller with the most waiting reads, or of what the same caller asks for most. Returns false if
+   * none has more than this one would have.
    */
-  #refuseForOther(caller: string): boolean {
-    let most: Set<Waiting> | undefined
-    let mostSize = (this.#callers.get(caller)?.size ?? 0) + 1
-    for (const each of this.#callers.values()) {
-      if (each.size <= mostSize) continue
-      most = each
-      mostSize = each.size
-    }
-    const newest = most === undefined ? undefined : [...most].at(-1)
+  #refuseForOther(lane: string): boolean {
+    const [caller, asked] = splitLane(lane)
+    const own = this.#callers.get(caller) ?? new Map<string, Set<Waiting>>()
+    const busiest = findMost(this.#callers.values(), countAll, countAll(own) + 1)
+    const fullest =
+      busiest === undefined
+        ? findMost(own.values(), countOne, (own.get(asked)?.size ?? 0) + 1)
+        : findMost(busiest.values(), countOne, 0)
+    const newest = fullest === undefined ? undefined : [...fullest].at(-1)
     if (newest === undefined) return false
     this.#remove(newest)
     newest.refuse(this.#createRefusal())
@@ -121,9 +121,12 @@ export class ReadLimiter {
 
   #remove(waiting: Waiting): void {
     this.#waiting.delete(waiting)
-    const others = this.#callers.get(waiting.caller)
+    const [caller, asked] = splitLane(waiting.lane)
+    const lanes = this.#callers.get(caller)
+    const others = lanes?.get(asked)
     others?.delete(waiting)
-    if (others?.size === 0) this.#callers.delete(waiting.caller)
+    if (others?.size === 0) lanes?.delete(asked)
+    if (lanes?.size === 0) this.#callers.delete(caller)
   }
 
   #leave(tookMs: number, restMsAsked: number): void {
@@ -149,12 +152,14 @@ export class ReadLimiter {
   }
 
   #admitNext(): void {
-    const [[caller, waitingOfCaller] = []] = this.#callers
-    const [next] = waitingOfCaller ?? []
-    if (caller === undefined || waitingOfCaller === undefined || next === undefined) return
+    const [[caller, lanes] = []] = this.#callers
+    const [[asked, waitingThere] = []] = lanes ?? []
+    const [next] = waitingThere ?? []
+    if (caller === undefined || lanes === undefined || asked === undefined || next === undefined) return
     this.#remove(next)
-    // The caller moves behind all others.
-    if (this.#callers.delete(caller)) this.#callers.set(caller, waitingOfCaller)
+    // The caller moves behind all others, and what it has asked for behind what else it asks for.
+    if (waitingThere !== undefined && lanes.delete(asked)) lanes.set(asked, waitingThere)
+    if (this.#callers.delete(caller)) this.#callers.set(caller, lanes)
     // The place is taken here, since the read starts only in a later microtask.
     this.#running++
     next.start()
@@ -176,6 +181,43 @@ export class ReadLimiter {
       this.#admit()
     })
   }
+}
+
+const LANE_SEPARATOR = '|'
+
+/**
+ * Names what a caller asks for. All that one caller asks for shares its turns, so that no caller gets more of them by asking for many
+ * things, and takes turns among itself.
+ */
+export function toLane(caller: string, asked: string): string {
+  return `${caller}${LANE_SEPARATOR}${asked}`
+}
+
+function splitLane(lane: string): readonly [string, string] {
+  const at = lane.indexOf(LANE_SEPARATOR)
+  return at === -1 ? [lane, ''] : [lane.slice(0, at), lane.slice(at + 1)]
+}
+
+/** Finds the one with the most, if that is more than `beyond`. */
+function findMost<Of>(all: Iterable<Of>, count: (of: Of) => number, beyond: number): Of | undefined {
+  let most: Of | undefined
+  let mostCount = beyond
+  for (const each of all) {
+    if (count(each) <= mostCount) continue
+    most = each
+    mostCount = count(each)
+  }
+  return most
+}
+
+function countOne({ size }: ReadonlySet<unknown>): number {
+  return size
+}
+
+function countAll(lanes: ReadonlyMap<string, ReadonlySet<unknown>>): number {
+  let sum = 0
+  for (const { size } of lanes.values()) sum += size
+  return sum
 }
 
 function restNone(): number {

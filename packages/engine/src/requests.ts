@@ -54,6 +54,7 @@ import type {
 } from './engine-api.ts'
 import { OperatorRequests } from './operator/operator-requests.ts'
 import { readGiven } from './operator/read-given.ts'
+import { toLane } from './read-limiter.ts'
 import { findStanding, isNoRoom } from './standing-submit.ts'
 import { toSummary } from './summary.ts'
 import { traceAccept } from './traced.ts'
@@ -268,7 +269,7 @@ export abstract class Requests implements EngineApi {
    */
   async #lookInTurn(gid: Gid, caller: string | undefined): Promise<TransactionView | undefined> {
     const { clock, settings, largeTurns, looks } = this.assembly
-    const lane = caller === undefined ? undefined : `${caller} look`
+    const lane = caller === undefined ? undefined : toLane(caller, 'look')
     try {
       return await largeTurns.run(gid, lane, (turn) =>
         within(clock, settings.storeTimeoutMs, looks.getByTurn(gid, turn)),

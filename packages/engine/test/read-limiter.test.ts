@@ -1,6 +1,6 @@
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
-import { ReadLimiter } from '../src/read-limiter.ts'
+import { ReadLimiter, toLane } from '../src/read-limiter.ts'
 import { FakeTime } from './support/fake-time.ts'
 import { Fixture } from './support/fixture.ts'
 import { Gate } from './support/gate.ts'
@@ -125,6 +125,34 @@ describe('the limiter of readers', () => {
     await time.flush()
     expect(flood.map(({ error }) => error !== undefined)).toEqual([false, false, false, true, true])
     expect(others.map(({ error }) => error !== undefined)).toEqual([false, false, true])
+  })
+
+  it('S40: gives no caller more turns for asking for many things, and takes turns between these', async () => {
+    const time = new FakeTime()
+    const { ask, end } = laneAt(time, { ...BOUNDS, atOnceMax: 1, restFactor: 0 })
+    const floods = ['a', 'b', 'c', 'd'].map((asked) =>
+      Array.from({ length: 20 }, () => ask(toLane('flood', asked))),
+    )
+    const others = [ask('other'), ask(toLane('other', 'a')), ask('other')]
+    // The first read of the flood is under way, and from then on every second turn is the other's.
+    for (let ended = 0; ended < 7; ended += 1) {
+      end()
+      await time.flush()
+    }
+    expect(others.map(({ isSettled }) => isSettled)).toEqual([true, true, true])
+    const settled = floods.map((flood) => flood.filter(({ isSettled }) => isSettled).length)
+    expect(settled).toEqual([2, 1, 1, 0])
+  })
+
+  it('S40: refuses what a caller asks for most when it asks for something else, and too many wait', async () => {
+    const time = new FakeTime()
+    const { ask } = laneAt(time, { ...BOUNDS, atOnceMax: 1, waitingMax: 4 })
+    const branches = Array.from({ length: 5 }, () => ask(toLane('flood', 'branch')))
+    const abort = ask(toLane('flood', 'abort'))
+    const other = ask('other')
+    await time.flush()
+    expect(branches.map(({ error }) => error !== undefined)).toEqual([false, false, false, true, true])
+    expect([abort, other].map(({ error }) => error)).toEqual([undefined, undefined])
   })
 
   it('is free again after a read that failed', async () => {

@@ -1,4 +1,5 @@
 import { buildQuotaCheck, type Gate, readCaller, watchCaller } from '@counterstep/access'
+import { toLane } from '@counterstep/engine'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { CommandDeps } from '../commands/deps.ts'
 
@@ -15,7 +16,7 @@ export function readCallerDeps(
   const { traceparent, tracestate } = request.headers
   return {
     takeBytes: buildQuotaCheck(gate, request, reply),
-    caller: `${readCaller(request.raw)} ${command}`,
+    caller: toLane(readCaller(request.raw), command),
     trace: { traceparent, tracestate },
     watchCaller: () => watchCaller(reply),
   }
