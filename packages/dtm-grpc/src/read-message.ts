@@ -15,28 +15,26 @@ import type { DtmBranchMessage, DtmRequestMessage, TextMap } from './messages.ts
  */
 export function readRequest(message: DtmRequestMessage): DtmRequest {
   const { TransOptions: options } = message
-  const request = toRequest(
-    toObject({
-      trans_type: toText(message.TransType),
-      steps: message.Steps === '' ? { type: 'null' } : scanGoJson(message.Steps),
-      payloads: toTexts(message.BinPayloads.map((bytes) => bytes.toString('base64'))),
-      query_prepared: toText(message.QueryPrepared),
-      protocol: toText(GRPC),
-      rollback_reason: toText(message.RollbackReason),
-      custom_data: toText(message.CustomedData),
-      req_extra: toMap(message.ReqExtra),
-      ...(options && {
-        wait_result: { type: 'bool', value: options.WaitResult },
-        timeout_to_fail: toNumber(options.TimeoutToFail),
-        request_timeout: toNumber(options.RequestTimeout),
-        retry_interval: toNumber(options.RetryInterval),
-        retry_limit: toNumber(options.RetryLimit),
-        branch_headers: toMap(options.BranchHeaders),
-      }),
+  const value = toObject({
+    trans_type: toText(message.TransType),
+    steps: message.Steps === '' ? { type: 'null' } : scanGoJson(message.Steps),
+    payloads: toTexts(message.BinPayloads.map((bytes) => bytes.toString('base64'))),
+    query_prepared: toText(message.QueryPrepared),
+    protocol: toText(GRPC),
+    rollback_reason: toText(message.RollbackReason),
+    custom_data: toText(message.CustomedData),
+    req_extra: toMap(message.ReqExtra),
+    ...(options && {
+      wait_result: { type: 'bool', value: options.WaitResult },
+      timeout_to_fail: toNumber(options.TimeoutToFail),
+      request_timeout: toNumber(options.RequestTimeout),
+      retry_interval: toNumber(options.RetryInterval),
+      retry_limit: toNumber(options.RetryLimit),
+      branch_headers: toMap(options.BranchHeaders),
     }),
-  )
+  })
   // DTM changes a gid that came over HTTP alone.
-  return { ...request, gid: message.Gid, hasBinaryPayloads: true }
+  return toRequest(value, { gid: message.Gid, hasBinaryPayloads: true })
 }
 
 export function readRegistration(message: DtmBranchMessage): Registration {

@@ -12,7 +12,7 @@ import { refuseOtherProtocol } from '../definition/json-rpc.ts'
 import { buildMessageDefinition, type MessageContext } from '../definition/message-definition.ts'
 import { readNote } from '../definition/note.ts'
 import { buildSagaDefinition } from '../definition/saga-definition.ts'
-import { buildSubmission, hashRequest, readWaitMs } from '../definition/submission.ts'
+import { buildSubmission, readWaitMs } from '../definition/submission.ts'
 import { buildTccDefinition, buildXaDefinition } from '../definition/two-phase-definition.ts'
 import { findRollbackReason } from '../view/rollback-reason.ts'
 import { type Answer, answerFailure, ONGOING, refuse, SUCCESS } from '../wire/answer.ts'
@@ -179,5 +179,5 @@ async function submitAgain(
 function isSameRequest({ definition }: Transaction, request: DtmRequest): boolean {
   if (hasTwoPhases(definition) || (definition.kind === 'message' && definition.check !== undefined))
     return true
-  return readNote(definition)?.request === hashRequest(request)
+  return readNote(definition)?.request === request.contentHash
 }

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import type { Definition, Submission } from '@counterstep/core'
 import { type Gid, WAIT_MS_MAX } from '@counterstep/protocol'
 import type { DtmRequest } from '../wire/read-request.ts'
@@ -22,7 +21,7 @@ export function buildSubmission(
 ): NamedSubmission {
   const note: Note = {
     ticket,
-    request: hashRequest(request),
+    request: request.contentHash,
     options: writeOptions(request),
     protocol: request.protocol,
     queryPrepared: request.query_prepared,
@@ -53,15 +52,6 @@ export function toContent(ticket: string, request: string): string {
 export function readWaitMs({ request_timeout }: DtmRequest): number {
   const callerMs = request_timeout > 0 ? request_timeout * 1_000 : CALLER_WAIT_MS
   return Math.min(callerMs - Math.min(ANSWER_MARGIN_MS, callerMs / 10), WAIT_MS_MAX)
-}
-
-/**
- * Hashes the content of a request. Fields that may differ in a repeat, such as whether the client waits, are left out, and
- * so are fields that are not read.
- */
-export function hashRequest(request: DtmRequest): string {
-  const { wait_result: _waits, rollback_reason: _reason, status: _status, ...content } = request
-  return hash('sha256', JSON.stringify(content))
 }
 
 function readIntervalS({ retry_interval, timeout_to_fail }: DtmRequest): number {

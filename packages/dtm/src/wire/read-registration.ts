@@ -2,7 +2,7 @@ import { decodeGoMap, GoTypeError } from '../go-json/decode-go-struct.ts'
 import type { GoValue } from '../go-json/go-value.ts'
 import { GoSyntaxError, scanGoValue } from '../go-json/scan-go-json.ts'
 import { AnsweredError, answerError } from './answer.ts'
-import { dropUnread } from './drop-unread.ts'
+import { pick } from './pick.ts'
 
 const KEYS = ['gid', 'trans_type', 'branch_id', 'op', 'status', 'data', 'confirm', 'cancel', 'url'] as const
 
@@ -25,7 +25,7 @@ export function readRegistration(body: string): Registration {
 /** Throws GoTypeError. */
 export function toRegistration(value: GoValue): Registration {
   if (value.type === 'null') return {}
-  return dropUnread(decodeGoMap(value, 'value of type map[string]string', 'value of type string'), KEYS)
+  return pick(decodeGoMap(value, 'value of type map[string]string', 'value of type string'), KEYS)
 }
 
 function toEndText(body: string): string {

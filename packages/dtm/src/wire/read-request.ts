@@ -1,7 +1,8 @@
+import { hash } from 'node:crypto'
 import { decodeGoStruct, type GoField, type GoStruct } from '../go-json/decode-go-struct.ts'
 import type { GoValue } from '../go-json/go-value.ts'
 import { scanGoJson } from '../go-json/scan-go-json.ts'
-import { dropUnread } from './drop-unread.ts'
+import { pick } from './pick.ts'
 import { stripGid } from './read-gid.ts'
 
 const STORE = 'TransGlobal.TransGlobalStore'
@@ -36,6 +37,8 @@ const END_KEYS = ['status', 'result', 'rollback_reason'] as const
 export type DtmRequest = GoStruct<typeof FIELDS> & {
   /** The payloads are bytes in base64, because they came over gRPC. */
   readonly hasBinaryPayloads?: true
+  /** The hash of the content, by which a repeat is known. */
+  readonly contentHash: string
 }
 
 /** Reads the body of a command. Throws GoSyntaxError and GoTypeError. */
@@ -43,16 +46,25 @@ export function readRequest(body: string): DtmRequest {
   return toRequest(scanGoJson(body))
 }
 
-/** Throws GoTypeError. */
-export function toRequest(value: GoValue): DtmRequest {
+/** Makes the request of a value, in which an API that is not HTTP may have changed something. Throws GoTypeError. */
+export function toRequest(
+  value: GoValue,
+  changed: { readonly gid?: string; readonly hasBinaryPayloads?: true } = {},
+): DtmRequest {
   const request = decodeGoStruct(value, FIELDS, 'dtmsvr.TransGlobal')
+  const whole = { ...request, gid: stripGid(request.gid), protocol: request.protocol || 'http', ...changed }
   return {
-    ...request,
-    gid: stripGid(request.gid),
-    protocol: request.protocol || 'http',
-    steps: request.steps.map((step) => dropUnread(step, STEP_KEYS)),
-    req_extra: dropUnread(request.req_extra, END_KEYS),
+    ...whole,
+    contentHash: hashContent(whole),
+    steps: request.steps.map((step) => pick(step, STEP_KEYS)),
+    req_extra: pick(request.req_extra, END_KEYS),
   }
+}
+
+/** Leaves out the fields that may differ in a repeat, such as whether the client waits. Fields that are not read count, as in older versions. */
+function hashContent(whole: Omit<DtmRequest, 'contentHash'>): string {
+  const { wait_result: _waits, rollback_reason: _reason, status: _status, ...content } = whole
+  return hash('sha256', JSON.stringify(content))
 }
 
 function defineField<T extends GoField['type']>(struct: string, key: string, type: T) {
