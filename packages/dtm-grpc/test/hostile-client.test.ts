@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { type ClientHttp2Session, connect, type OutgoingHttpHeaders } from 'node:http2'
+import { type ClientHttp2Session, connect } from 'node:http2'
 import { connect as connectTcp, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,6 +17,7 @@ import { MESSAGES_MAX } from '../src/reflection.ts'
 import { CALLS_PER_SECOND_MAX } from '../src/strangers.ts'
 import { DEFINITION, type GrpcFixture, openGrpcFixture } from './support/grpc-fixture.ts'
 import { GrpcService } from './support/grpc-service.ts'
+import { openCall, openSession, serializeSubmit, toMessage } from './support/raw-call.ts'
 
 const PREFACE = Buffer.concat([
   Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
@@ -88,49 +89,6 @@ function closes(session: ClientHttp2Session): Promise<void> {
     if (session.destroyed) resolve()
     else session.once('close', () => resolve())
   })
-}
-
-function openSession({ address }: GrpcFixture): ClientHttp2Session {
-  const session = connect(`http://${address}`)
-  session.on('error', () => undefined)
-  onTestFinished(() => session.destroy())
-  return session
-}
-
-/** Opens a call, and sends a part of its message. */
-function openCall(
-  session: ClientHttp2Session,
-  sent: Buffer,
-  path = '/dtmgimp.Dtm/Submit',
-  headers: OutgoingHttpHeaders = {},
-) {
-  const stream = session.request({
-    ...headers,
-    ':method': 'POST',
-    ':path': path,
-    'content-type': 'application/grpc',
-    'grpc-encoding': 'gzip',
-    te: 'trailers',
-  })
-  stream.on('error', () => undefined)
-  stream.resume()
-  const status = new Promise<string | undefined>((resolve) => {
-    stream.on('response', (headers) => {
-      if (headers['grpc-status'] !== undefined) resolve(String(headers['grpc-status']))
-    })
-    stream.on('trailers', (trailers) => resolve(String(trailers['grpc-status'])))
-    stream.on('close', () => resolve(undefined))
-  })
-  stream.write(sent)
-  return { stream, status }
-}
-
-/** Writes the head of a message before it. */
-function toMessage(content: Buffer, isPacked = 0): Buffer {
-  const head = Buffer.alloc(5)
-  head.writeUInt8(isPacked, 0)
-  head.writeUInt32BE(content.length, 1)
-  return Buffer.concat([head, content])
 }
 
 async function expectServes(fixture: GrpcFixture): Promise<void> {
@@ -445,12 +403,8 @@ describe('a hostile client', () => {
   it('Large messages are decoded by turns, and others are answered between them', async () => {
     await using fixture = await openGrpcFixture()
     const { gzipSync } = await import('node:zlib')
-    const { Submit } = DEFINITION['dtmgimp.Dtm'] as unknown as Record<
-      string,
-      { readonly requestSerialize: (value: object) => Buffer }
-    >
     const steps = `[${'{},'.repeat(300_000)}{}]`
-    const large = Submit?.requestSerialize({ Gid: 'g', TransType: 'saga', Steps: steps }) ?? Buffer.alloc(0)
+    const large = serializeSubmit({ Gid: 'g', TransType: 'saga', Steps: steps })
     const packed = toMessage(gzipSync(large), 1)
     const session = openSession(fixture)
     await once(session, 'remoteSettings')

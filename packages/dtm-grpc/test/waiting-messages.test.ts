@@ -1,18 +1,14 @@
 import { once } from 'node:events'
-import { type ClientHttp2Session, connect } from 'node:http2'
 import { type AddressInfo, createServer } from 'node:net'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import type { Gid } from '@counterstep/protocol'
+import { collectGarbage } from '@counterstep/test-servers/collect-garbage'
 import { expect, it, onTestFinished } from 'vitest'
-import { DEFINITION, openGrpcFixture } from './support/grpc-fixture.ts'
+import { openGrpcFixture } from './support/grpc-fixture.ts'
+import { openCall, openSession, serializeSubmit, toMessage } from './support/raw-call.ts'
 
 const WAITING = 20
 const MIB = 1024 * 1024
-
-setFlagsFromString('--expose-gc')
-const collectGarbage: () => void = runInNewContext('gc')
 
 function readHeldMib(): number {
   collectGarbage()
@@ -27,13 +23,12 @@ it('S41: A call that waits for the end does not hold its message', async () => {
   await once(service, 'listening')
   onTestFinished(() => void service.close())
   const { port } = service.address() as AddressInfo
-  const session = connect(`http://${fixture.address}`).on('error', () => undefined)
-  onTestFinished(() => session.destroy())
+  const session = openSession(fixture)
   await once(session, 'remoteSettings')
   const gids = Array.from({ length: WAITING }, (_, n) => `waiting-${n}` as Gid)
   const messages = gids.map((gid) => buildSubmit(gid, `127.0.0.1:${port}/bank.Bank/Debit`))
   const before = readHeldMib()
-  for (const message of messages) send(session, message)
+  for (const message of messages) openCall(session, message).stream.end()
   const countRunning = async () => {
     const views = await Promise.all(gids.map((gid) => fixture.engine.get(gid)))
     return views.filter((view) => view?.status === 'submitted').length
@@ -45,32 +40,12 @@ it('S41: A call that waits for the end does not hold its message', async () => {
 
 /** Builds a packed message of 900 KB, most of which nothing reads. The client holds few bytes of it. */
 function buildSubmit(gid: string, action: string): Buffer {
-  const { Submit } = DEFINITION['dtmgimp.Dtm'] as unknown as Readonly<
-    Record<string, { readonly requestSerialize: (value: object) => Buffer }>
-  >
-  if (Submit === undefined) throw new Error('the service has no Submit')
-  const content = Submit.requestSerialize({
+  const content = serializeSubmit({
     Gid: gid,
     TransType: 'saga',
     TransOptions: { WaitResult: true, RequestTimeout: '60' },
     BinPayloads: [Buffer.from('a')],
     Steps: JSON.stringify([{ action, unread: 'x'.repeat(900_000) }]),
   })
-  const packed = gzipSync(content)
-  const head = Buffer.alloc(5)
-  head.writeUInt8(1, 0)
-  head.writeUInt32BE(packed.length, 1)
-  return Buffer.concat([head, packed])
-}
-
-function send(session: ClientHttp2Session, message: Buffer): void {
-  const stream = session.request({
-    ':method': 'POST',
-    ':path': '/dtmgimp.Dtm/Submit',
-    'content-type': 'application/grpc',
-    'grpc-encoding': 'gzip',
-    te: 'trailers',
-  })
-  stream.on('error', () => undefined).resume()
-  stream.end(message)
+  return toMessage(gzipSync(content), 1)
 }

@@ -1,9 +1,8 @@
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import type { BranchAnswer } from '@counterstep/core'
 import { memoryStore } from '@counterstep/store-conformance'
+import { collectGarbage } from '@counterstep/test-servers/collect-garbage'
 import { expect, it } from 'vitest'
 import { openBothApis } from './both-apis.ts'
 
@@ -22,9 +21,6 @@ const dtmSaga = {
   request_timeout: 60,
   unread: 'x'.repeat(700_000),
 }
-
-setFlagsFromString('--expose-gc')
-const collectGarbage: () => void = runInNewContext('gc')
 
 function readHeapMib(): number {
   collectGarbage()

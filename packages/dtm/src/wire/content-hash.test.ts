@@ -12,7 +12,7 @@ it.each([
   expect(readRequest(text).contentHash).toBe(hash)
 })
 
-it('A step has only those that are read, in their order', () => {
+it('A step has only the keys that are read, in their order', () => {
   const step = { d: '4', compensate: 'c', a: '1', b: '2', action: 'a', c: '3' }
   const { steps } = readRequest(JSON.stringify({ steps: [step] }))
   expect(JSON.stringify(steps)).toBe('[{"compensate":"c","action":"a"}]')
