@@ -73,7 +73,7 @@ export class Commands {
   /**
    * Gives a command, and answers when it is durable. A command for one op may find its call under way, or another node
    * that runs the transaction. Then it is tried again for a while, since such a call ends soon and the row may come to rest.
-   * A caller takes turns with others where the row is large. Commands of each type have turns of their own, so that no flood
+   * A caller takes turns with others where the row is large. The caller's own commands take turns by their type, so that no flood
    * of branches keeps out an abort, and operators need none.
    */
   async give(gid: Gid, command: Command, caller?: string): Promise<TransactionView> {

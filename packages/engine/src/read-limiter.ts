@@ -26,7 +26,8 @@ const TOGETHER_MS = 10
 const PLACE_REST_MS_MAX = 1_000
 
 interface Waiting {
-  readonly lane: string
+  readonly caller: string
+  readonly asked: string
   readonly until: number
   readonly start: () => void
   readonly refuse: (error: CounterstepError) => void
@@ -58,8 +59,8 @@ export class ReadLimiter {
 
   /**
    * Runs a read in its turn. It may throw SAGA_TOO_MANY_READS without calling `read`. Reads without a caller share one
-   * turn. `lane` is made by `toLane`, or is a caller's name. `toRestMs` returns the time for which places stay empty because of the work that follows the read, as a sum
-   * over all places.
+   * turn. `lane` is made by `toLane`, or is a caller's name. `toRestMs` returns the time for which places stay empty because
+   * of the work that follows the read, as a sum over all places.
    */
   async run<T>(read: () => Promise<T>, lane = '', toRestMs: (value: T) => number = restNone): Promise<T> {
     if (this.#waiting.size > 0 || !this.#hasPlace()) await this.#wait(lane)
@@ -88,12 +89,12 @@ export class ReadLimiter {
 
   #wait(lane: string): Promise<void> {
     const { waitingMax, waitMs } = this.#bounds
-    if (this.#waiting.size >= waitingMax && !this.#refuseForOther(lane))
+    const [caller, asked] = splitLane(lane)
+    if (this.#waiting.size >= waitingMax && !this.#refuseForOther(caller, asked))
       return Promise.reject(this.#createRefusal())
     return new Promise((start, refuse) => {
-      const waiting = { lane, until: this.#clock.now() + waitMs, start, refuse }
+      const waiting = { caller, asked, until: this.#clock.now() + waitMs, start, refuse }
       this.#waiting.add(waiting)
-      const [caller, asked] = splitLane(lane)
       const lanes = this.#callers.get(caller) ?? new Map<string, Set<Waiting>>()
       this.#callers.set(caller, lanes.set(asked, (lanes.get(asked) ?? new Set<Waiting>()).add(waiting)))
       this.#setTimer()
@@ -104,8 +105,7 @@ export class ReadLimiter {
    * Refuses the newest read of the caller with the most waiting reads, or of what the same caller asks for most. Returns false if
    * none has more than this one would have.
    */
-  #refuseForOther(lane: string): boolean {
-    const [caller, asked] = splitLane(lane)
+  #refuseForOther(caller: string, asked: string): boolean {
     const own = this.#callers.get(caller) ?? new Map<string, Set<Waiting>>()
     const busiest = findMost(this.#callers.values(), countAll, countAll(own) + 1)
     const fullest =
@@ -121,7 +121,7 @@ export class ReadLimiter {
 
   #remove(waiting: Waiting): void {
     this.#waiting.delete(waiting)
-    const [caller, asked] = splitLane(waiting.lane)
+    const { caller, asked } = waiting
     const lanes = this.#callers.get(caller)
     const others = lanes?.get(asked)
     others?.delete(waiting)
@@ -152,13 +152,14 @@ export class ReadLimiter {
   }
 
   #admitNext(): void {
-    const [[caller, lanes] = []] = this.#callers
-    const [[asked, waitingThere] = []] = lanes ?? []
+    const [lanes] = this.#callers.values()
+    const [waitingThere] = lanes?.values() ?? []
     const [next] = waitingThere ?? []
-    if (caller === undefined || lanes === undefined || asked === undefined || next === undefined) return
+    if (lanes === undefined || waitingThere === undefined || next === undefined) return
+    const { caller, asked } = next
     this.#remove(next)
     // The caller moves behind all others, and what it has asked for behind what else it asks for.
-    if (waitingThere !== undefined && lanes.delete(asked)) lanes.set(asked, waitingThere)
+    if (lanes.delete(asked)) lanes.set(asked, waitingThere)
     if (this.#callers.delete(caller)) this.#callers.set(caller, lanes)
     // The place is taken here, since the read starts only in a later microtask.
     this.#running++

@@ -4,8 +4,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { CommandDeps } from '../commands/deps.ts'
 
 /**
- * Returns the parts of a command that come from its request. Each command has turns of its own, so that no flood of submits keeps
- * out an abort.
+ * Returns the parts of a command that come from its request. The caller's commands take turns among themselves, so that no flood of
+ * submits keeps out an abort.
  */
 export function readCallerDeps(
   command: string,

@@ -61,7 +61,7 @@ export function toRequest(
   }
 }
 
-/** Leaves out the fields that may differ in a repeat, such as whether the client waits. Fields that are not read count, as in older versions. */
+/** Leaves out the fields that may differ in a repeat, such as whether the client waits. Keys of a step that nothing reads count, as in older versions. */
 function hashContent(whole: Omit<DtmRequest, 'contentHash'>): string {
   const { wait_result: _waits, rollback_reason: _reason, status: _status, ...content } = whole
   return hash('sha256', JSON.stringify(content))
