@@ -10,5 +10,6 @@ SELECT
   pg_catalog.current_setting('server_encoding') AS server_encoding,
   pg_catalog.current_setting('client_encoding') AS client_encoding,
   pg_catalog.current_setting('default_transaction_isolation') AS isolation,
+  pg_catalog.current_setting('client_min_messages') AS messages_min,
   CASE WHEN pg_catalog.pg_is_in_recovery() THEN 'on' ELSE pg_catalog.current_setting('transaction_read_only') END AS read_only,
   pg_catalog.concat_ws(' ', pg_catalog.host(pg_catalog.inet_server_addr()), pg_catalog.inet_server_port(), (SELECT system_identifier FROM pg_catalog.pg_control_system())) AS identity

@@ -89,6 +89,15 @@ for (const server of ['postgres', 'postgres18'] as const) {
       await expect(openPostgresStore({ url, multiplexed: true })).rejects.toThrow('serializable')
     })
 
+    it('A session hears the warnings of the server also where its user asks for none', async () => {
+      const { url, name } = await databases.migrated('deaf')
+      await databases.sql(`ALTER ROLE ${name} SET client_min_messages = 'error'`)
+      const { session, server: facts } = await openSession(toConnectionTarget(url, 'off'), SETTINGS)
+      expect(facts.messagesMin).toBe('warning')
+      session.end()
+      await expect(openPostgresStore({ url, multiplexed: true })).rejects.toThrow('client_min_messages')
+    })
+
     it('A statement that takes too long is ended by the server, and nothing of it is left', async () => {
       const { url } = await databases.migrated('slow')
       const timeouts = { ...toSessionTimeouts({}), statementTimeoutMs: 2_000 }

@@ -482,10 +482,11 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
         CREATE FOREIGN TABLE parted_far PARTITION OF parted FOR VALUES FROM (10) TO (20) SERVER elsewhere`)
       expect(await misconfigured('counterstep_barrier', 'parted')).toMatch(/parted_far of parted is foreign/)
       expect(await misconfigured('counterstep_barrier', 'shown')).toMatch(/shown is a view/)
-      const late = await openPostgresDatabase(url, { options: '-c synchronous_commit=off' })
+      const options = '-c synchronous_commit=off -c client_min_messages=error'
+      const late = await openPostgresDatabase(url, { options })
       const fault = await checkBarrier(late).catch((thrown: unknown) => String(thrown))
       await dropPostgresDatabase(url, late)
-      expect(fault).toMatch(/synchronous_commit is off/)
+      expect(fault).toMatch(/synchronous_commit is off.*; client_min_messages is error/)
       const { rows } = await pool.query("SELECT 1 FROM counterstep_barrier WHERE gid LIKE 'self-check%'")
       expect(rows).toEqual([])
     })

@@ -17,6 +17,7 @@ const DURABLE: ServerFacts = {
   serverEncoding: 'UTF8',
   clientEncoding: 'UTF8',
   isolation: 'read committed',
+  messagesMin: 'notice',
   readOnly: 'off',
   identity: '127.0.0.1 5432 1',
 }
@@ -97,6 +98,7 @@ describe('a server', () => {
       'UTF8',
       'UTF8',
       'read committed',
+      'notice',
       'off',
       '127.0.0.1 5432 1',
     ]

@@ -13,6 +13,8 @@ export interface ServerFacts {
   readonly serverEncoding: string
   readonly clientEncoding: string
   readonly isolation: string
+  /** The server sends no notices that are less severe. */
+  readonly messagesMin: string
   readonly readOnly: string
   /** The same text for the same server, also after its restart. */
   readonly identity: string
@@ -32,7 +34,7 @@ export function readServerFacts(row: Row | undefined): ServerFacts {
   if (row === undefined) throw new AssertionError('the server has told nothing of itself')
   const [version, fsync, fullPageWrites, dataSyncRetry, synchronousCommit, synchronousStandbyNames, ...more] =
     row
-  const [serverEncoding, clientEncoding, isolation, readOnly, identity] = more
+  const [serverEncoding, clientEncoding, isolation, messagesMin, readOnly, identity] = more
   return {
     version: Number(version),
     fsync: String(fsync),
@@ -43,6 +45,7 @@ export function readServerFacts(row: Row | undefined): ServerFacts {
     serverEncoding: String(serverEncoding),
     clientEncoding: String(clientEncoding),
     isolation: String(isolation),
+    messagesMin: String(messagesMin),
     readOnly: String(readOnly),
     identity: String(identity),
   }

@@ -23,6 +23,12 @@ const IDLE_IN_TRANSACTION_MS = 10_000
 const ANSWER_MS = 1_000
 
 /**
+ * The settings of a session, whatever those of its user are. The server tells by a warning that the wait of a COMMIT for its
+ * standby was cancelled, so warnings have to be sent.
+ */
+const OWN_OPTIONS = '-c default_transaction_isolation=read\\ committed -c client_min_messages=warning'
+
+/**
  * Every statement finds its rows by an index. A session keeps the plan of a statement that it has prepared, and one that was made while the
  * tables were empty would walk them. A table without an index, which is walked all the same, then seems so dear that the server would compile the
  * statement.
@@ -41,7 +47,7 @@ export async function openSession(
   const settings = multiplexed
     ? {}
     : {
-        options: `-c default_transaction_isolation=read\\ committed ${PLAN_OPTIONS}`,
+        options: `${OWN_OPTIONS} ${PLAN_OPTIONS}`,
         statement_timeout: statementTimeoutMs - ANSWER_MS,
         lock_timeout: lockWaitTimeoutMs,
         idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
@@ -70,7 +76,9 @@ export async function openSession(
   }
 }
 
-function findWrongSetting({ isolation, clientEncoding }: ServerFacts): string | undefined {
+function findWrongSetting({ isolation, messagesMin, clientEncoding }: ServerFacts): string | undefined {
   if (isolation !== 'read committed') return `default_transaction_isolation is ${isolation}`
+  if (messagesMin === 'error')
+    return 'client_min_messages is error, which hides that a COMMIT did not wait for its standby'
   return clientEncoding === 'UTF8' ? undefined : `client_encoding is ${clientEncoding}`
 }

@@ -46,12 +46,20 @@ export async function checkBarrier<Client extends PostgresPoolClient>(
   }
 }
 
-/** A commit that waits for nothing is in the server's memory alone, which it drops when one of its processes crashes. */
+/**
+ * A commit that waits for nothing is in the server's memory alone, which it drops when one of its processes crashes. Only a
+ * warning tells that a commit did not wait for its standby, or that an effect has ended its own transaction.
+ */
 async function findSettingFaults(client: PostgresClient): Promise<string[]> {
-  const [row] = await select(client, "SELECT current_setting('synchronous_commit')", [])
-  return row?.[0] === 'off'
-    ? ['synchronous_commit is off: an effect that was answered as done may be gone after a crash']
-    : []
+  const asked = "SELECT current_setting('synchronous_commit'), current_setting('client_min_messages')"
+  const [row] = await select(client, asked, [])
+  const [commit, messagesMin] = row ?? []
+  const faults: string[] = []
+  if (commit === 'off')
+    faults.push('synchronous_commit is off: an effect that was answered as done may be gone after a crash')
+  if (messagesMin === 'error')
+    faults.push('client_min_messages is error: the barrier has to hear the warnings of the server')
+  return faults
 }
 
 async function findTableFaults(client: PostgresClient, name: TableName): Promise<string[]> {
