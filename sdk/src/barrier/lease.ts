@@ -1,4 +1,5 @@
 import { BranchError } from '../branch/branch-errors.ts'
+import type { StatementOrder } from './statement-order.ts'
 import { isThenable } from './thenable.ts'
 
 /** A connection that is lent to an effect. */
@@ -55,9 +56,12 @@ const RELEASING: ReadonlySet<string | symbol> = new Set(['release', Symbol.dispo
  * effect rejects, but its other parts go on. Without the lease, a statement that they send after the ROLLBACK would be
  * committed at once and without a barrier row, or become part of the next borrower's transaction. The raw connection
  * that a query builder takes out of the lent one (`tx.connection`, `promise()`) is lent in the same way, and so are the
- * statements that it prepares.
+ * statements that it prepares. `order` sees what is sent through them.
  */
-export function lease<Connection extends object>(connection: Connection): Lease<Connection> {
+export function lease<Connection extends object>(
+  connection: Connection,
+  order?: StatementOrder,
+): Lease<Connection> {
   let isOver = false
   const handles = new WeakMap<object, object>()
 
@@ -96,8 +100,9 @@ export function lease<Connection extends object>(connection: Connection): Lease<
     }
     // The driver's methods run on the connection itself, so the statements that they send inside are not guarded.
     return function guardedMethod(...values: unknown[]): unknown {
-      const run = () =>
-        LENDING.has(key) ? lend(owner, method, values) : lendIfConnection(method.apply(owner, values))
+      const send = (sent: readonly unknown[]) =>
+        LENDING.has(key) ? lend(owner, method, sent) : lendIfConnection(method.apply(owner, [...sent]))
+      const run = () => (order === undefined ? send(values) : order.send(key, values, send))
       return call(key, run, values)
     }
   }

@@ -99,33 +99,85 @@ for (const server of ['mariadb', 'mysql'] as const) {
         await expect(running).rejects.toMatchObject({ code: 'BARRIER_TIMED_OUT', meaning: 'unavailable' })
       })
 
-      it('Nothing is committed of an effect that swallows a real deadlock and goes on', async () => {
-        const call = newCall()
-        await pool.query("INSERT INTO effect (number, gid, op) VALUES (1001, 'a', 'x'), (1002, 'b', 'x')")
-        await pool.query(
-          'CREATE TABLE IF NOT EXISTS weight (number INT PRIMARY KEY AUTO_INCREMENT, note VARCHAR(9)) ENGINE = InnoDB',
-        )
-        let runs = 0
-        const outcome = await new Promise<unknown>((resolve) => {
-          void inTransaction(async (other) => {
+      describe('in a real deadlock', () => {
+        beforeAll(async () => {
+          await pool.query("INSERT INTO effect (number, gid, op) VALUES (1001, 'a', 'x'), (1002, 'b', 'x')")
+          await pool.query(
+            'CREATE TABLE weight (number INT PRIMARY KEY AUTO_INCREMENT, note VARCHAR(9)) ENGINE = InnoDB',
+          )
+        })
+
+        /** Runs an effect whose statement `meet` is the victim of a deadlock in its first run. Returns the runs and the outcome. */
+        const runAsVictim = async (
+          barrierPool: Pool,
+          call: BarrierCall,
+          effect: (tx: PoolConnection, meet: () => Promise<unknown>) => Promise<unknown>,
+        ): Promise<[number, unknown]> => {
+          let runs = 0
+          let outcome: unknown
+          await inTransaction(async (other) => {
             // It has changed more rows than the barrier's side, so the server picks the barrier's side as the victim.
             for (let row = 0; row < 20; row++) await other.query("INSERT INTO weight (note) VALUES ('heavy')")
             await other.query("UPDATE effect SET op = 'y' WHERE number = 1001")
-            const running = mysqlBarrier(pool).run(call, async (tx) => {
-              runs++
+            const running = mysqlBarrier(barrierPool).run(call, async (tx) => {
+              if (++runs > 1) return actOnMysql(tx, call, SUCCEED)
               await tx.query("UPDATE effect SET op = 'z' WHERE number = 1002")
               const crossing = other.query("UPDATE effect SET op = 'y' WHERE number = 1002")
-              await tx
-                .query("UPDATE effect SET op = 'z' WHERE number = 1001")
-                .catch((error: unknown) => error)
+              const done = await effect(tx, () => tx.query("UPDATE effect SET op = 'z' WHERE number = 1001"))
               await crossing
-              await actOnMysql(tx, call, SUCCEED)
+              return done
             })
-            resolve(await running.catch((error: unknown) => error))
+            outcome = await running.catch((error: unknown) => error)
           })
+          return [runs, outcome]
+        }
+
+        it('Nothing is committed of an effect that swallows it and goes on', async () => {
+          const call = newCall()
+          const outcome = await runAsVictim(pool, call, async (tx, meet) => {
+            await meet().catch((error: unknown) => error)
+            return actOnMysql(tx, call, SUCCEED)
+          })
+          expect(outcome).toMatchObject([1, { code: 'BARRIER_TRANSACTION_LOST' }])
+          expect([await countMysqlRows(pool, call.gid), await mysqlEffects(pool, call.gid)]).toEqual([0, []])
         })
-        expect([runs, outcome]).toMatchObject([1, { code: 'BARRIER_TRANSACTION_LOST' }])
-        expect(await countMysqlRows(pool, call.gid)).toBe(0)
+
+        for (const [way, write] of [
+          ['the handle', (tx: PoolConnection, call: BarrierCall) => actOnMysql(tx, call, SUCCEED)],
+          [
+            'the raw connection',
+            (tx: PoolConnection, call: BarrierCall) =>
+              new Promise((resolve, reject) => {
+                const sql = 'INSERT INTO effect (gid, op) VALUES (?, ?)'
+                findRaw(tx).query(sql, [Buffer.from(call.gid), call.op], (error) =>
+                  error === null ? resolve(sql) : reject(error),
+                )
+              }),
+          ],
+          [
+            'a prepared statement',
+            async (tx: PoolConnection, call: BarrierCall) => {
+              const statement = await tx.prepare('INSERT INTO effect (gid, op) VALUES (?, ?)')
+              return statement.execute([Buffer.from(call.gid), call.op])
+            },
+          ],
+        ] as const) {
+          it(`An effect runs once that sends another statement by ${way} behind the one that meets it`, async () => {
+            const call = newCall()
+            const small = createPool({ uri: `${url}/${await readDatabase(pool)}`, connectionLimit: 1 })
+            const outcome = await runAsVictim(small, call, async (tx, meet) =>
+              Promise.all([meet(), write(tx, call)]),
+            )
+            expect(outcome).toMatchObject([2, { decision: 'run' }])
+            expect(await mysqlEffects(pool, call.gid)).toEqual(['action'])
+            // The connection goes back to its pool as it came.
+            const [[setting]] = await small.query<RowDataPacket[]>(
+              'SELECT @@SESSION.autocommit AS autocommit',
+            )
+            expect(setting).toEqual({ autocommit: 1 })
+            await small.end()
+          })
+        }
       })
 
       it('A connection is given back to its pool clean or not at all', async () => {

@@ -78,9 +78,7 @@ export function mysqlBarrier<Connection extends MysqlPoolConnection>(
       const deadline = startDeadline(callMs, options?.signal)
       return repeatContended(
         () =>
-          inTransaction(pool, deadline, (connection) =>
-            queryBack(createMysqlRows(connection, name, flushAnew), query),
-          ),
+          inTransaction(pool, deadline, (_, own) => queryBack(createMysqlRows(own, name, flushAnew), query)),
         isContended,
       )
     },
@@ -93,6 +91,10 @@ export function mysqlBarrier<Connection extends MysqlPoolConnection>(
  * Commit after a null compensation, too, or the action that it blocks would run, and after a duplicate before you answer
  * it: the row that it rests on may not be on the disk before your COMMIT is. Nothing is repeated: a deadlock is
  * thrown, your transaction is gone, and it is best to answer the call with 500.
+ *
+ * Send the statements of the effect one after another, or turn autocommit off in the session. A deadlock ends the whole
+ * transaction, and mysql2 sends what waits in its queue before you learn of it: with autocommit on that is committed alone,
+ * and once more when the call is repeated.
  *
  * You also have to bound how long a call may take, because mysql2 waits for an answer without an end: race the call
  * against a timer, and destroy the connection when the timer wins. A `timeout` of one query ends the wait, but leaves

@@ -2,6 +2,8 @@ import { BranchError, isBranchError } from '../../branch/branch-errors.ts'
 import { assertTimeLeft, borrow, type Deadline, within } from '../deadline.ts'
 import { lease } from '../lease.ts'
 import { promisesRollback, toNotRolledBackError } from '../promised-rollback.ts'
+import { watchOrder } from '../statement-order.ts'
+import { type AutocommitSwitch, createAutocommitSwitch } from './mysql-autocommit.ts'
 import {
   execute,
   hasBegun,
@@ -24,20 +26,26 @@ export async function inTransaction<Connection extends MysqlPoolConnection, T>(
   body: (handle: Connection, own: MysqlConnection) => Promise<T>,
 ): Promise<T> {
   const connection = await borrow(deadline, () => pool.getConnection())
-  const lent = lease(connection)
+  let autocommit: AutocommitSwitch | undefined
+  const lent = lease(
+    connection,
+    watchOrder(() => autocommit?.turnOff()),
+  )
   try {
     const result = await within(deadline, async () => {
-      await execute(connection, 'START TRANSACTION')
-      return body(lent.handle, connection)
+      autocommit = createAutocommitSwitch(connection, await execute(connection, 'START TRANSACTION'))
+      const done = await body(lent.handle, connection)
+      await autocommit.confirm()
+      return done
     })
     lent.end()
     await commit(connection, deadline)
-    connection.release()
+    await giveBack(pool, connection, deadline, autocommit)
     return result
   } catch (error: unknown) {
     lent.end()
     const isLost = promisesRollback(error) && (await isTransactionGone(connection, deadline))
-    await giveBack(pool, connection, deadline, error)
+    await rollBack(pool, connection, deadline, error, autocommit)
     throw isLost ? toNotRolledBackError(error) : error
   }
 }
@@ -64,15 +72,31 @@ async function commit(connection: MysqlConnection, deadline: Deadline): Promise<
   }
 }
 
-/**
- * Gives a connection back to the pool, but only when nothing is open on it. The server rolls back the transaction of
- * a connection that is cut off.
- */
+/** Gives a connection whose transaction is over back to the pool as it was, or cuts it off. */
 async function giveBack<Connection extends MysqlPoolConnection>(
   pool: MysqlPool<Connection>,
   connection: Connection,
   deadline: Deadline,
+  autocommit: AutocommitSwitch | undefined,
+): Promise<void> {
+  const isRestored = await within(deadline, async () => autocommit?.restore()).then(
+    () => true,
+    () => false,
+  )
+  if (isRestored) connection.release()
+  else cutOff(pool, connection)
+}
+
+/**
+ * Rolls back, and gives the connection back to the pool, but only when nothing is open on it. The server rolls back the
+ * transaction of a connection that is cut off.
+ */
+async function rollBack<Connection extends MysqlPoolConnection>(
+  pool: MysqlPool<Connection>,
+  connection: Connection,
+  deadline: Deadline,
   thrown: unknown,
+  autocommit: AutocommitSwitch | undefined,
 ): Promise<void> {
   const code = isBranchError(thrown) ? thrown.code : undefined
   // A COMMIT that is under way has to come to its own end.
@@ -88,6 +112,6 @@ async function giveBack<Connection extends MysqlPoolConnection>(
       () => false,
     ))
   // The error that was thrown says more than a failed ROLLBACK, which usually comes from the same broken connection.
-  if (isRolledBack) connection.release()
+  if (isRolledBack) await giveBack(pool, connection, deadline, autocommit)
   else cutOff(pool, connection)
 }
