@@ -68,7 +68,7 @@ export {
   toBoundsUnderWay,
   UNLISTED_TARGETS_MAX,
 } from './bulkhead/target-share.ts'
-export { type CommandPlan, planCommand } from './commands/command-row.ts'
+export { type CommandPlan, planCommand, takeAsSent } from './commands/command-row.ts'
 export { judgeCommand } from './commands/judge-command.ts'
 export { isPlanChanged, type Plan, planNext, toPreviewCommand } from './commands/plan.ts'
 export {

@@ -82,6 +82,14 @@ export interface Assembly extends AssemblyParts {
   readonly largeTurns: LargeTurns
 }
 
+/**
+ * Tells whether a row that was given back is never older than what its next owner has saved. A failover that loses the last
+ * writes may bring back a row as it was before the calls that were sent since.
+ */
+function keepsItsTail({ durabilityClass, failover }: ObservedStore): boolean {
+  return durabilityClass === 'A' && failover !== 'lossy'
+}
+
 export function assemble(parts: AssemblyParts, callbacks: RunnerCallbacks): Assembly {
   const { clock, observer, settings, store, readEpochMs: readWallClock = Date.now } = parts
   // Due times and deadlines are by the store's clock, and this node's may be wrong.
@@ -90,7 +98,7 @@ export function assemble(parts: AssemblyParts, callbacks: RunnerCallbacks): Asse
     leaseMs: settings.leaseMs,
     holdMs: settings.holdMs,
     retentionMs: settings.retentionMs,
-    releaseKeepsSentList: store.durabilityClass === 'A',
+    releaseKeepsSentList: keepsItsTail(store),
   }
   const alarms = new AlarmClock(clock)
   const bulkhead = new Bulkhead({

@@ -42,13 +42,15 @@ describe('a delayed start', () => {
     expect((await fixture.row('a')).epoch).toBe(1)
   })
 
-  it('A delayed start keeps the list of sent actions on a class A store, and not on a lesser one', async () => {
-    for (const [durabilityClass, compensations] of [
-      ['A', ['01 compensate']],
-      ['C', ['02 compensate', '01 compensate']],
+  it('A delayed start keeps the list of sent actions on a class A store whose failover loses nothing, and on no other', async () => {
+    for (const [durabilityClass, failover, compensations] of [
+      ['A', 'none', ['01 compensate']],
+      ['A', 'lossless', ['01 compensate']],
+      ['A', 'lossy', ['02 compensate', '01 compensate']],
+      ['C', 'none', ['02 compensate', '01 compensate']],
     ] as const) {
       const fixture = new Fixture()
-      const node = await fixture.node({ durabilityClass })
+      const node = await fixture.node({ durabilityClass, failover })
       fixture.services.script('a', '01', 'action', 'failure')
       await node.submit(buildSaga('a', 2, { delayMs: 5_000 }))
       await fixture.untilStatus('a', 'failed')

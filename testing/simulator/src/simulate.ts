@@ -85,7 +85,7 @@ function drawSettings({ faults, random }: World): RunSettings {
     leaseMs: LEASE_MS,
     holdMs: random.between(50, 500),
     retentionMs: 'never',
-    // A store that loses its last writes is of class B.
+    // A store that loses its last writes is of class B, or of class A with a lossy failover.
     releaseKeepsSentList: faults.loseTail === 0,
   }
 }

@@ -1,3 +1,4 @@
+import type { BranchId } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import {
   ABORT,
@@ -235,6 +236,27 @@ describe('a command to a row that is prepared', () => {
   ] as const)('writes nothing again: %s', (_, transaction, command) => {
     const planned = planCommand(RULES, buildRow(transaction), command, { retentionMs: 1, storeNow: LATER })
     expect(planned.type).toBe('nothing')
+  })
+})
+
+describe('a skip by hand of an op of a row without an owner', () => {
+  it.each([
+    ['held', 'confirmation-required'],
+    ['unknown', 'confirmation-required'],
+    ['released', undefined],
+  ] as const)('The calls that an owner has sent may be unknown: the list is %s', (sentList, refusal) => {
+    const given = { id: 'skip-1', by: { via: 'api' }, reason: 'it was done by hand' } as const
+    const skip = {
+      type: 'skip-asked',
+      branchId: '01' as BranchId,
+      op: 'action',
+      doneBy: 'hand',
+      given,
+    } as const
+    const paused = folded(serial(2), [{ type: 'pause-asked', given: { id: 'pause-1', by: { via: 'api' } } }])
+    const row = buildRow(paused, { owned: false, sentList })
+    const planned = planCommand(RULES, row, skip, { retentionMs: 1, storeNow: LATER })
+    expect('refusal' in planned ? planned.refusal : undefined).toBe(refusal)
   })
 })
 

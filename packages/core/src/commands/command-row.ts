@@ -41,13 +41,9 @@ export function planCommand(
   settings: { readonly retentionMs: number | 'never'; readonly storeNow: number },
 ): CommandPlan {
   const stored = releaseCall(decodeTransaction(row), row, command)
-  const refusal = refuseOnRow(row, stored, command, settings.storeNow)
+  const known = takeAsSent(stored, row, command)
+  const refusal = refuseOnRow(row, known, command, settings.storeNow)
   if (refusal !== undefined) return { type: 'refused', refusal, transaction: stored }
-  // The row was given back with the full list of sent calls and, by its version, not claimed since, so no other call
-  // can have been sent.
-  const listIsKnown = !row.owned && row.sentList === 'released'
-  const isListKept = listIsKnown || (command.type !== 'abort-asked' && command.type !== 'stop-asked')
-  const known = isListKept ? stored : { ...stored, sentUnknown: true }
   if (isGiven(command) && isPlanChanged(rules, known, command, settings.storeNow))
     return { type: 'refused', refusal: 'plan-changed', transaction: stored }
   const { next } = rules.fold(known, command, settings.storeNow)
@@ -62,12 +58,28 @@ export function planCommand(
     retrying: isRetrying(next),
     attention: next.attention !== undefined,
     ...describeTrouble(next),
-    ...(isListKept ? {} : { sentList: 'unknown' }),
+    ...(known === stored ? {} : { sentList: 'unknown' }),
     hold: isFinal(next)
       ? { type: 'finish', retentionMs: settings.retentionMs }
       : commandHold(row, command, next, settings.storeNow),
   }
   return { type: 'update', transaction: next, update }
+}
+
+/**
+ * Takes every call as sent where this node does not know which were, for a command that depends on it: an abort and a stop
+ * undo what was sent, and a skip or an edit of a call that took effect needs a confirmation.
+ */
+export function takeAsSent(
+  stored: Transaction,
+  { owned, sentList }: Pick<StoredTransaction, 'owned' | 'sentList'>,
+  command: Command,
+): Transaction {
+  // The row was given back with the full list of sent calls and, by its version, not claimed since, so no other call
+  // can have been sent.
+  const isListKnown = !owned && sentList === 'released'
+  const depends = command.type === 'abort-asked' || command.type === 'stop-asked' || needsRest(command)
+  return isListKnown || !depends || stored.sentUnknown ? stored : { ...stored, sentUnknown: true }
 }
 
 /** A skip and an edit change one op, so they need its true state. Only the owner of a row knows that. */

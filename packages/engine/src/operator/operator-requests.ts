@@ -12,6 +12,7 @@ import {
   RULES,
   type StoredTransaction,
   type Transaction,
+  takeAsSent,
   toPreviewCommand,
 } from '@counterstep/core'
 import {
@@ -164,12 +165,9 @@ export class OperatorRequests {
   }
 
   /** Elsewhere each branch may have been sent while a node owns the row. */
-  #decodeKnown(row: StoredTransaction, { type }: GivenCommand): Known {
+  #decodeKnown(row: StoredTransaction, command: GivenCommand): Known {
     const { readEpochMs } = this.#parts.assembly
-    const stored = decodeTransaction(row)
-    const isListKnown = !row.owned && row.sentList === 'released'
-    const isAborted = type === 'abort-asked' || type === 'stop-asked'
-    const transaction = isListKnown || !isAborted ? stored : { ...stored, sentUnknown: true }
+    const transaction = takeAsSent(decodeTransaction(row), row, command)
     return { transaction, isExact: !row.owned, storeNow: Math.max(row.updatedAt, readEpochMs()) }
   }
 

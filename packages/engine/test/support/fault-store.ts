@@ -34,7 +34,7 @@ interface PlanOptions {
 export class FaultStore implements Store {
   readonly name: string
   readonly durabilityClass: DurabilityClass
-  readonly failover
+  readonly failover: Store['failover']
   /** A fixture says that its nodes share it, as they would share a database. */
   capabilities: StoreCapabilities
   readonly calls: StoreCall[] = []
@@ -45,12 +45,17 @@ export class FaultStore implements Store {
   #inner: Store
   readonly #now: () => number
 
-  constructor(inner: Store, now: () => number, durabilityClass: DurabilityClass = 'A') {
+  constructor(
+    inner: Store,
+    now: () => number,
+    durabilityClass: DurabilityClass = 'A',
+    failover: Store['failover'] = inner.failover,
+  ) {
     this.#inner = inner
     this.#now = now
     this.name = inner.name
     this.durabilityClass = durabilityClass
-    this.failover = inner.failover
+    this.failover = failover
     this.capabilities = inner.capabilities
   }
 

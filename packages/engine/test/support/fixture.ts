@@ -21,6 +21,7 @@ export const SETTINGS: EngineSettings = {
 
 interface NodeOptions extends Partial<EngineSettings> {
   readonly durabilityClass?: DurabilityClass
+  readonly failover?: Store['failover']
   readonly clockOriginAt?: number
   readonly listedOrigins?: readonly string[]
   /** Other nodes may write to its store. The default is true. */
@@ -53,6 +54,7 @@ export class Fixture {
   /** Creates a node whose loops do not run. */
   idleNode({
     durabilityClass = 'A',
+    failover,
     clockOriginAt,
     listedOrigins = [],
     isShared = true,
@@ -66,6 +68,7 @@ export class Fixture {
     return new TestNode(this, `node-${this.#nodes}`, {
       settings: { ...SETTINGS, ...settings },
       durabilityClass,
+      failover,
       listedOrigins,
       isShared,
       isTold,
@@ -122,6 +125,7 @@ export class Fixture {
 interface NodeParts {
   readonly settings: EngineSettings
   readonly durabilityClass: DurabilityClass
+  readonly failover: Store['failover'] | undefined
   readonly listedOrigins: readonly string[]
   readonly isShared: boolean
   readonly isTold: boolean
@@ -142,12 +146,12 @@ export class TestNode {
   constructor(
     fixture: Fixture,
     name: string,
-    { settings, durabilityClass, listedOrigins, isShared, isTold, ...parts }: NodeParts,
+    { settings, durabilityClass, failover, listedOrigins, isShared, isTold, ...parts }: NodeParts,
   ) {
     const { wallClockAheadMs, alerts, tracer, clock } = parts
     this.name = name
     this.clock = clock
-    this.store = new FaultStore(fixture.store, () => fixture.time.now, durabilityClass)
+    this.store = new FaultStore(fixture.store, () => fixture.time.now, durabilityClass, failover)
     this.store.capabilities = { durable: true, shared: isShared }
     this.store.isStopped = () => this.#stopped
     this.engine = createEngine({
