@@ -1,13 +1,14 @@
 -- The parameters are the newest known format, the limit, the tokens, and the length of the lease. A row with codes that this
 -- version does not know is left out, because the claim of all rows would fail with it. A row that another session has locked is
--- skipped. The sent_list 'released' (2) becomes 'held' (1), and every other one becomes 'unknown' (0).
+-- skipped. The index has no gid, and all rows of one instant would be sorted by it before the first of them is locked. The
+-- sent_list 'released' (2) becomes 'held' (1), and every other one becomes 'unknown' (0).
 WITH /*clock*/,
 due AS MATERIALIZED (
   SELECT gid, due_at
   FROM counterstep_transactions
   WHERE live = 1 AND due_at <= (SELECT LEAST(now, 8999999999999999) FROM clock) AND format <= ?
     AND kind BETWEEN 0 AND 5 AND status BETWEEN 0 AND 5 AND sent_list BETWEEN 0 AND 2
-  ORDER BY due_at, gid
+  ORDER BY due_at
   LIMIT ?
   FOR UPDATE SKIP LOCKED
 ),

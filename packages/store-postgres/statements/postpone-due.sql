@@ -6,7 +6,7 @@ due AS MATERIALIZED (
   FROM counterstep_transactions
   WHERE live = 1 AND due_at <= (SELECT LEAST(now, 8999999999999999) FROM clock) AND format <= ?
     AND kind BETWEEN 0 AND 5 AND status BETWEEN 0 AND 5 AND sent_list BETWEEN 0 AND 2
-  ORDER BY due_at, gid
+  ORDER BY due_at
   LIMIT ?
   FOR UPDATE SKIP LOCKED
 ),
