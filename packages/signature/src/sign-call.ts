@@ -3,6 +3,7 @@ import { BUDGET, CONTENT_TYPE, LABEL, listSignedNames, TAG, UNDO } from './profi
 import { signBase } from './sign-base.ts'
 import { buildSignatureBase } from './signature-base.ts'
 import type { SigningKey } from './signing-key.ts'
+import { stripBlanks } from './strip-blanks.ts'
 
 /**
  * A signature is valid for this long. Each attempt is signed anew, so this covers the way there and a clock that is
@@ -95,7 +96,7 @@ function buildSignedHeaders(call: CallToSign, known: Parameters): string[] {
     ['content-digest', digest],
   ]
   // The value is signed as it arrives: HTTP does not count white space around a value as part of it.
-  if (contentType !== undefined) components.push([CONTENT_TYPE, contentType.trim()])
+  if (contentType !== undefined) components.push([CONTENT_TYPE, stripBlanks(contentType)])
   components.push(
     ['counterstep-attempt', attempt],
     ['counterstep-epoch', epoch],

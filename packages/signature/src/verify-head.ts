@@ -2,6 +2,7 @@ import { BUDGET, CONTENT_TYPE, IDENTITY_NAMES, listRequiredNames, TAG, UNDO } fr
 import { fitsBase } from './sign-base.ts'
 import { buildSignatureBase } from './signature-base.ts'
 import { readSignature, readSignatureInput, type SignatureInput } from './signature-input.ts'
+import { stripBlanks } from './strip-blanks.ts'
 import type { VerificationKey } from './verification-key.ts'
 
 /** The clocks of orchestrator and service may differ by this time, and a call may be this old. */
@@ -114,7 +115,8 @@ function readComponent(head: CallHead, name: string): string | undefined {
 }
 
 function readSingleValue(values: readonly string[]): string | undefined {
-  return values.length === 1 ? values[0]?.trim() : undefined
+  const [value] = values
+  return value === undefined || values.length > 1 ? undefined : stripBlanks(value)
 }
 
 export function findTimeRefusal(

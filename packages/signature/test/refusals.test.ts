@@ -123,6 +123,17 @@ describe('a call that is as it was signed', () => {
 describe('a call that was changed', () => {
   const call = signCall(CALL)
 
+  it.each(SIGNED_HEADERS)(
+    'S19: A call is refused to whose header something was added that is no blank: %s',
+    (name) => {
+      for (const added of ['\u00a0', '\u2003', '\ufeff', '\v', '\f', '\n', '\r']) {
+        expect(checkCall(changeHeader(call, name, (value) => `${value}${added}`))).not.toBe('fits')
+        expect(checkCall(changeHeader(call, name, (value) => `${added}${value}`))).not.toBe('fits')
+      }
+      expect(checkCall(changeHeader(call, name, (value) => ` \t${value}\t `))).toBe('fits')
+    },
+  )
+
   it('S19: A changed call is refused for each flipped byte of each signed part', () => {
     let flips = 0
     const refused = (changed: SentCall) => {

@@ -1,6 +1,6 @@
 import { isThenable } from './thenable.ts'
 
-/** Watches whether an effect sends each statement only when the one before it has succeeded. */
+/** Sees each call of an effect before its driver does. */
 export interface StatementOrder {
   /** Calls a method of a lent connection, or of what it has lent. */
   send(

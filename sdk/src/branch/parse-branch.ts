@@ -116,11 +116,17 @@ function parseCall({ url, headers, payload, signal }: BranchRequest, kinds: Call
     attempt: readCount(known['counterstep-attempt']),
     epoch: readCount(known['counterstep-epoch']),
     ...(acceptedAt === undefined ? {} : { acceptedAt }),
-    ...(op === 'action' && known['counterstep-undo'] === 'none' ? { hasNoUndo: true } : {}),
+    ...(op === 'action' && readUndo(known['counterstep-undo']) === 'none' ? { hasNoUndo: true } : {}),
     payload,
     ...(signal === undefined ? {} : { signal }),
     headers: known,
   }
+}
+
+/** Without the header there is an undo. */
+function readUndo(text: string | undefined): 'none' | undefined {
+  if (text === undefined || text === 'none') return text
+  throw new BranchError('BRANCH_CALL_INVALID', 'the header counterstep-undo is not none')
 }
 
 function readIdentity(url: unknown): CallIdentity {

@@ -1,8 +1,20 @@
+import { isThenable } from '../barrier/thenable.ts'
 import { BranchError } from '../branch/branch-errors.ts'
 
-/** Returns the results of `apply` if there is one for each of `count` calls, and throws otherwise. */
+/**
+ * Returns the results of `apply` if there is one for each of `count` calls, and throws otherwise. A promise is no result: the
+ * transaction would be committed before it settles.
+ */
 export function checkResults(results: unknown, count: number): readonly unknown[] {
-  if (Array.isArray(results) && results.length === count) return results
+  if (Array.isArray(results) && results.length === count) {
+    if (!results.some(isThenable)) return results
+    // Those that reject later concern a transaction that is rolled back.
+    void Promise.allSettled(results)
+    throw new BranchError(
+      'BRANCH_RESULTS_INVALID',
+      'a result of apply is a promise: return await Promise.all(…)',
+    )
+  }
   const message = `apply must return an array of ${count} results, one for each call`
   throw new BranchError('BRANCH_RESULTS_INVALID', message)
 }

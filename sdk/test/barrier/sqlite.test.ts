@@ -220,6 +220,22 @@ for (const [name, open] of DATABASES) {
       expect(count(database)).toBe(0)
     })
 
+    it('Nothing is written by an effect that goes on after an error that has ended the transaction', async () => {
+      const database = opened(open)
+      database.exec('CREATE TABLE seat (id INTEGER PRIMARY KEY)')
+      database.exec('INSERT INTO seat VALUES (1)')
+      const running = sqliteBarrier(database).run(CALL, (tx) => {
+        try {
+          tx.exec('INSERT OR ROLLBACK INTO seat VALUES (1)')
+        } catch {
+          return act(tx, CALL, { does: 'succeed' })
+        }
+        throw new Error('it is not reached')
+      })
+      await expect(running).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+      expect([readEffects(database, 'g'), count(database)]).toEqual([[], 0])
+    })
+
     it('A duplicate gets the value of the first call through withBarrier', async () => {
       const barrier = sqliteBarrier(opened(open))
       expect(await withBarrier(barrier, CALL, () => ({ id: 1 }))).toEqual({ id: 1 })

@@ -438,6 +438,22 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       for (const call of calls) expect(await readState(call)).toEqual(DONE)
     })
 
+    it.each([1, 3])(
+      'Promises are no results of a group, and nothing of it is kept: %d calls',
+      async (count) => {
+        const branch = groupedBranch(fixture.barrier, {
+          key: () => 'one',
+          apply: (_, calls) => calls.map(({ entry }) => Promise.reject(entry)),
+        })
+        const calls = newCalls(count)
+        const running = calls.map((call) => catchOutcome(branch.run(call, () => new BranchFailure('no'))))
+        for (const outcome of await Promise.all(running)) {
+          expect(outcome).toMatch(/^BranchError BRANCH_RESULTS_INVALID/)
+        }
+        for (const call of calls) expect(await fixture.rows(call.gid)).toBe(0)
+      },
+    )
+
     it('No row is committed of a group whose apply has ended the transaction', async () => {
       const branch = groupedBranch(fixture.barrier, {
         key: () => 'one',

@@ -2,6 +2,7 @@ import { BranchError } from '../../branch/branch-errors.ts'
 import { lease } from '../lease.ts'
 import { promisesRollback, toNotRolledBackError } from '../promised-rollback.ts'
 import { listCauses, type RepeatPace } from '../repeat-contended.ts'
+import type { StatementOrder } from '../statement-order.ts'
 import { isBusy, isInTransaction, type SqliteDatabase } from './sqlite-database.ts'
 
 /**
@@ -47,7 +48,15 @@ export function inTransaction<Database extends SqliteDatabase, T>(
   body: (tx: Database) => T,
 ): T {
   const outer = isInTransaction(database)
-  const lent = lease(database)
+  // After a conflict with OR ROLLBACK, or on a full disk, the transaction is gone, and a write of an effect that goes on
+  // would be committed at once.
+  const refuseOutside: StatementOrder = {
+    send: (_, values, call) => {
+      if (!isInTransaction(database)) throw toTransactionLostError()
+      return call(values)
+    },
+  }
+  const lent = lease(database, refuseOutside)
   database.exec(outer ? 'SAVEPOINT counterstep_barrier' : 'BEGIN IMMEDIATE')
   try {
     const outcome = body(lent.handle)
