@@ -267,8 +267,6 @@ export interface Edit {
   readonly url?: string
   readonly body?: string
   readonly contentType?: string
-  /** The SHA-256 of the body, in hex. */
-  readonly bodyHash?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly timeoutMs?: number
   readonly retry?: RetryPolicy

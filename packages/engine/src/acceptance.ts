@@ -355,7 +355,7 @@ export function digestContent({ content }: Pick<Submission, 'content'>): string 
 }
 
 /** Returns the SHA-256 in hex. */
-export function hashText(text: string): string {
+function hashText(text: string): string {
   return hash('sha256', text)
 }
 

@@ -7,7 +7,7 @@ const FEWER = 4
 
 /**
  * Removes finished transactions whose retention is over, in chunks. A store has a time limit for a statement, within which it may
- * delete a thousand small rows and not as many of 1 MB.
+ * delete a hundred small rows and not as many of 1 MB.
  */
 export class Purge {
   readonly #store: Store

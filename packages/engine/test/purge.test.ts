@@ -22,11 +22,11 @@ function listLimits(node: Awaited<ReturnType<Fixture['node']>>): unknown[] {
 it('A purge that fails is tried again with fewer rows, and the next one begins with some more', async () => {
   const fixture = new Fixture()
   const node = await fixture.node()
-  failOver(100, node)
+  failOver(10, node)
   await fixture.time.advance(PURGE_EVERY_MS)
-  expect(listLimits(node)).toEqual([1_000, 250, 63])
+  expect(listLimits(node)).toEqual([128, 32, 8])
   await fixture.time.advance(PURGE_EVERY_MS)
-  expect(listLimits(node).slice(3)).toEqual([252, 63])
+  expect(listLimits(node).slice(3)).toEqual([32, 8])
 })
 
 it('A purge that fails for a single row is tried again later', async () => {
@@ -34,7 +34,7 @@ it('A purge that fails for a single row is tried again later', async () => {
   const node = await fixture.node()
   failOver(0, node)
   await fixture.time.advance(PURGE_EVERY_MS)
-  expect(listLimits(node)).toEqual([1_000, 250, 63, 16, 4, 1])
+  expect(listLimits(node)).toEqual([128, 32, 8, 2, 1])
   await fixture.time.advance(PURGE_EVERY_MS)
-  expect(listLimits(node).slice(6)).toEqual([4, 1])
+  expect(listLimits(node).slice(5)).toEqual([4, 1])
 })

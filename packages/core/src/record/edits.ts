@@ -27,11 +27,14 @@ export function changesEffect({ url, body }: EditedFields): boolean {
   return url !== undefined || body !== undefined
 }
 
-/** Says for the trail which parts are changed. A payload stands as its hash and size, and a URL without its query. */
-export function describeEdit({ url, body, bodyHash, headers, timeoutMs, retry }: EditedFields): string {
+/**
+ * Says for the trail which parts are changed. A payload stands as its size, since a hash of one that has few forms tells what
+ * it is, and a URL stands without its query.
+ */
+export function describeEdit({ url, body, headers, timeoutMs, retry }: EditedFields): string {
   const parts = [
     ...(url === undefined ? [] : [`url ${withoutQuery(url)}`]),
-    ...(body === undefined ? [] : [describeBody(body, bodyHash)]),
+    ...(body === undefined ? [] : [`payload of ${countBytes(body)} bytes`]),
     ...(headers === undefined ? [] : [`headers ${Object.keys(headers).join(' ') || 'none'}`]),
     ...(timeoutMs === undefined ? [] : [`timeoutMs ${timeoutMs}`]),
     ...(retry === undefined ? [] : [`retry ${JSON.stringify(retry)}`]),
@@ -41,9 +44,4 @@ export function describeEdit({ url, body, bodyHash, headers, timeoutMs, retry }:
 
 export function cutChange(text: string): string {
   return text.length <= TRAIL_CHANGE_LENGTH_MAX ? text : `${text.slice(0, TRAIL_CHANGE_LENGTH_MAX - 1)}…`
-}
-
-function describeBody(body: string, hash: string | undefined): string {
-  const bytes = countBytes(body)
-  return hash === undefined ? `payload of ${bytes} bytes` : `payload sha256 ${hash} of ${bytes} bytes`
 }

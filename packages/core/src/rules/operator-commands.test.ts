@@ -16,7 +16,8 @@ import { after, answered, CREATED_AT, parallel, sent, serial } from '../../test/
 import { startSaga } from '../../test/submissions.ts'
 import { table } from '../../test/table.ts'
 import { transition } from '../../test/transition.ts'
-import { isFinal, type Transaction } from '../transaction.ts'
+import { isFinal, type SagaTransaction, type Transaction } from '../transaction.ts'
+import { buildRequest } from '../values/build-request.ts'
 import type { GivenCommand } from './events.ts'
 
 const ACTION = 'action'
@@ -255,10 +256,22 @@ describe('an entry of the trail', () => {
     ])
   })
 
+  it('An edit of an action reaches its compensation, unless that has a content of its own', () => {
+    const fields = { url: 'http://bank.test/other', body: '{"cents":2000}', headers: { 'x-a': 'b' } }
+    const edited = after(firstDone, [operator.edit('02', ACTION, fields)]) as SagaTransaction
+    const { url } = buildRequest(firstDone as SagaTransaction, 1, 'compensate')
+    const { body, headers } = fields
+    expect(buildRequest(edited, 1, 'compensate')).toMatchObject({ url, body, headers })
+    const compensationContent = { body: '{"own":1}', contentType: 'application/json', headers: {} }
+    const branches = edited.definition.branches.map((branch) => ({ ...branch, compensationContent }))
+    const apart = { ...edited, definition: { ...edited.definition, branches } }
+    expect(buildRequest(apart, 1, 'compensate')).toMatchObject({ url, ...compensationContent })
+  })
+
   it('shows of an edit neither its payload nor the query of its URL', () => {
-    const fields = { url: 'http://bank.test/pay?key=s3cr3t', body: '{"card":"4711"}', bodyHash: 'ab12' }
+    const fields = { url: 'http://bank.test/pay?key=s3cr3t', body: '{"card":"4711"}' }
     const [entry] = after(firstDone, [operator.edit('02', ACTION, fields)]).trail ?? []
-    expect(entry?.after).toBe('url http://bank.test/pay, payload sha256 ab12 of 15 bytes')
+    expect(entry?.after).toBe('url http://bank.test/pay, payload of 15 bytes')
     expect(JSON.stringify(entry)).not.toMatch(/s3cr3t|4711/)
   })
 

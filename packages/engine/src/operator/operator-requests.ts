@@ -24,7 +24,6 @@ import {
   type SkipRequest,
   type TransactionView,
 } from '@counterstep/protocol'
-import { hashText } from '../acceptance.ts'
 import type { Assembly } from '../assembly.ts'
 import type { Given } from '../engine-api.ts'
 import { describeRefusal, REFUSAL_CODES } from '../refused-command.ts'
@@ -118,8 +117,7 @@ export class OperatorRequests {
     const parsed = parseEdit({ ...body }, { retry, role, checkUrl: assembly.checkUrl })
     if (parsed.type === 'refused') throw new InvalidRequestError(parsed.faults)
     refuseLongTimeout(parsed.edit.timeoutMs)
-    const { body: text } = parsed.edit
-    return text === undefined ? parsed.edit : { ...parsed.edit, bodyHash: hashText(text) }
+    return parsed.edit
   }
 
   /** It is only a look, so it takes its turn among the other looks. To play it out keeps the thread busy. */
