@@ -42,6 +42,11 @@ interface Claimed {
 const COMMANDED_AT_ONCE_MAX = 256
 /** Few rows are claimed until it is known how large rows are. */
 const FIRST_CLAIM_MAX = 16
+/**
+ * A hint is taken for an instant that is no further ahead. The regular polls find a row that is due later. A parked row is
+ * due in the far future, and a hint of it would be kept for ever.
+ */
+const HINT_AHEAD_MS_MAX = 48 * 3_600_000
 /** One claim should bring rows of no more than this many places. */
 const CLAIMED_PLACES_MAX = 512
 
@@ -91,9 +96,13 @@ export class Recovery {
     return this.#recovered.size
   }
 
+  /**
+   * Sees to a poll at this instant. Where too many hints are kept already, the timer is set for this one all the same. It
+   * is forgotten if another poll comes first, and the regular polls find its row.
+   */
   hint(dueAt: number): void {
-    if (this.#stopped || this.#hints.size >= this.#parts.hintsMax) return
-    this.#hints.push(dueAt, undefined)
+    if (this.#stopped || dueAt >= this.#parts.clock.now() + HINT_AHEAD_MS_MAX) return
+    if (this.#hints.size < this.#parts.hintsMax) this.#hints.push(dueAt, undefined)
     this.#setTimer(dueAt)
   }
 

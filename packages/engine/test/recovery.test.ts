@@ -9,6 +9,7 @@ import type { Answer } from './support/participants.ts'
 import { buildParallel, buildSaga, readCode } from './support/sagas.ts'
 
 const FAST = { leaseMs: 3_000, pollMs: 500 }
+const PAUSE = { by: { via: 'api', key: { id: 'k1', name: 'ops' } }, reason: 'a test' } as const
 
 describe('after a crash', () => {
   it('After a crash a saga goes on from its last save, and every branch is taken as sent', async () => {
@@ -253,6 +254,31 @@ describe('the poll of what is due', () => {
     await fixture.time.advance(60_000)
     expect(node.store.count('claim-due')).toBeGreaterThan(55)
     expect(node.store.count('claim-due')).toBeLessThanOrEqual(61)
+  })
+})
+
+describe('a hint', () => {
+  const SLOW_POLL = { pollMs: 60_000, leaseMs: 600_000 }
+
+  it('S40: Leads to a poll at its instant, also where as many hints are kept as may be', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node({ ...SLOW_POLL, hintsMax: 2 })
+    for (const gid of ['x', 'y']) await node.submit(buildSaga(gid, 1, { delayMs: 50_000 }))
+    await node.submit(buildSaga('a', 1, { delayMs: 5_000 }))
+    await fixture.untilStatus('a', 'succeeded', 5_010)
+  })
+
+  it('S40: Is not kept for a parked row, or for one that is due in more than two days', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node({ ...SLOW_POLL, hintsMax: 2 })
+    await node.submit(buildSaga('far', 1, { delayMs: 3 * 24 * 3_600_000 }))
+    fixture.services.script('parked', '01', 'action', 'unknown')
+    await node.submit(buildSaga('parked', 2))
+    await node.engine.pause('parked' as Gid, {}, PAUSE)
+    await fixture.time.until('is parked', async () => (await fixture.row('parked')).dueAt === PARKED_AT)
+    await node.submit(buildSaga('a', 1, { delayMs: 5_000 }))
+    await node.submit(buildSaga('b', 1, { delayMs: 7_000 }))
+    await fixture.untilStatus('b', 'succeeded', 7_010)
   })
 })
 
