@@ -38,7 +38,7 @@ interface Claimed {
   readonly grant: Grant
 }
 
-/** This many rows that commands have made due may be claimed and run beyond the limit of recovery. */
+/** This many rows that commands have made due are claimed at once beyond the limit of recovery. */
 const COMMANDED_AT_ONCE_MAX = 256
 /** Few rows are claimed until it is known how large rows are. */
 const FIRST_CLAIM_MAX = 16
@@ -64,8 +64,11 @@ export class Recovery {
   /** This is the sum of these places. */
   #recoveredPlaces = 0
   readonly #givingBack = new Set<Gid>()
-  /** Rows that are claimed by their gid after a command, from the claim to the end of the run here. */
-  readonly #commanded = new Set<Gid>()
+  /**
+   * The number of rows that are being claimed by their gid after a command. Those that run do not count, because the shares of
+   * their targets bound them. So the rows of a target that hangs take no places from others.
+   */
+  #commanded = 0
   #cancelTimer: () => void = () => undefined
   #timerAt = Number.POSITIVE_INFINITY
   readonly #takeOvers: TakeOvers
@@ -113,8 +116,8 @@ export class Recovery {
    */
   takeCommanded(gid: Gid): void {
     const { clock } = this.#parts
-    if (this.#moreIsDue && this.#commanded.size < COMMANDED_AT_ONCE_MAX && !this.#stopped) {
-      this.#commanded.add(gid)
+    if (this.#moreIsDue && this.#commanded < COMMANDED_AT_ONCE_MAX && !this.#stopped) {
+      this.#commanded++
       void this.#claimCommanded(gid)
     } else this.hint(clock.now())
   }
@@ -134,7 +137,6 @@ export class Recovery {
         observer.claimed(1)
         const grant = { sentAt, now: clock.now(), storeNow: result.now }
         const taken = this.#takeOvers.take(result.transaction, grant)
-        if (taken.type === 'runs') return
         if (taken.type === 'giving-back') this.#trackGivingBack(taken.done, gid)
       }
     } catch (error: unknown) {
@@ -142,12 +144,11 @@ export class Recovery {
       observer.event({ level, name: 'claim-failed', gid, error })
       this.hint(clock.now())
     }
-    this.#commanded.delete(gid)
+    this.#commanded--
   }
 
   /** Frees the places of a run that has ended, so that there may be room for due rows. */
   freeRoom(gid: Gid): void {
-    this.#commanded.delete(gid)
     this.#recoveredPlaces -= this.#recovered.get(gid) ?? 0
     this.#recovered.delete(gid)
     this.#pollIfRoom()

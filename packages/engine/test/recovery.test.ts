@@ -6,6 +6,7 @@ import { heldAnswer, heldBefore, isAbort, lostAfter, refused } from './support/f
 import { Fixture, type TestNode } from './support/fixture.ts'
 import { Gate } from './support/gate.ts'
 import type { Answer } from './support/participants.ts'
+import { preparedTcc } from './support/prepared.ts'
 import { buildParallel, buildSaga, readCode } from './support/sagas.ts'
 
 const FAST = { leaseMs: 3_000, pollMs: 500 }
@@ -254,6 +255,43 @@ describe('the poll of what is due', () => {
     await fixture.time.advance(60_000)
     expect(node.store.count('claim-due')).toBeGreaterThan(55)
     expect(node.store.count('claim-due')).toBeLessThanOrEqual(61)
+  })
+})
+
+describe('behind a backlog', () => {
+  /** Starts a node whose store says that more rows are due, and whose next claim is not answered before the gate opens. */
+  async function behindBacklog(fixture: Fixture, settings = {}) {
+    const node = fixture.idleNode(settings)
+    const gate = new Gate()
+    let claims = 0
+    node.store.claimDue = async (claim): Promise<DueClaimResult> => {
+      claims++
+      if (claims === 1) return { now: fixture.time.now, claimed: [], mayBeMore: true }
+      await gate.pass()
+      return await fixture.store.claimDue(claim)
+    }
+    void node.engine.start()
+    await fixture.time.until('there is a backlog', () => gate.waiting === 1)
+    return { node, gate }
+  }
+
+  it('S40: A confirm does not wait for those of 256 others whose services hang', async () => {
+    const fixture = new Fixture()
+    const { node, gate } = await behindBacklog(fixture, { targetShare: 1 })
+    const hangs = new Gate()
+    fixture.services.otherwise = async ({ gid }): Promise<Answer> => {
+      if (gid !== 'good') await hangs.pass()
+      return 'success'
+    }
+    async function confirm(gid: string): Promise<void> {
+      await preparedTcc(fixture, node, gid)
+      await node.engine.submitPrepared(gid as Gid)
+    }
+    for (let n = 0; n < 256; n++) await confirm(`hangs-${n}`)
+    await fixture.time.until('all hang', () => hangs.waiting >= 256, 1_000)
+    await confirm('good')
+    await fixture.untilStatus('good', 'succeeded', 100)
+    expect(gate.waiting).toBe(1)
   })
 })
 
