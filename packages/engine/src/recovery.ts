@@ -74,6 +74,7 @@ export class Recovery {
   readonly #takeOvers: TakeOvers
   #claimLimit: number
   #polling: Promise<void> | undefined
+  #onFirstClaim: () => void = () => undefined
   #moreIsDue = false
   #stopped = false
 
@@ -83,9 +84,16 @@ export class Recovery {
     this.#claimLimit = Math.min(parts.claimLimit, FIRST_CLAIM_MAX)
   }
 
+  /**
+   * Resolves when rows have been claimed once, or could not be. The rest of what is due is claimed afterwards, so that
+   * a host begins to listen however much it is.
+   */
   start(): Promise<void> {
-    this.#pollNow()
-    return this.#polling ?? Promise.resolve()
+    if (this.#stopped) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#onFirstClaim = resolve
+      this.#pollNow()
+    })
   }
 
   async stop(): Promise<void> {
@@ -183,6 +191,7 @@ export class Recovery {
     const startedAt = clock.now()
     this.#polling = this.#poll().finally(() => {
       this.#polling = undefined
+      this.#onFirstClaim()
       while (this.#hints.size > 0 && (this.#hints.firstKey ?? 0) <= startedAt - 1) this.#hints.pop()
       this.#setTimer(Math.min(clock.now() + pollMs, this.#hints.firstKey ?? Number.POSITIVE_INFINITY))
       this.#pollIfRoom()
@@ -198,6 +207,7 @@ export class Recovery {
       let claiming = this.#claimIfRoom(0)
       while (claiming !== undefined) {
         const { mayBeMore, rows, grant } = await claiming
+        this.#onFirstClaim()
         this.#moreIsDue = mayBeMore
         // The next claim is under way while these rows start, because a claim is mostly waiting.
         claiming = mayBeMore ? this.#claimIfRoom(countPlaces(rows)) : undefined

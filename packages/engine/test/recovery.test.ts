@@ -7,7 +7,7 @@ import { Fixture, type TestNode } from './support/fixture.ts'
 import { Gate } from './support/gate.ts'
 import type { Answer } from './support/participants.ts'
 import { preparedTcc } from './support/prepared.ts'
-import { buildParallel, buildSaga, readCode } from './support/sagas.ts'
+import { buildParallel, buildSaga, readCode, watched } from './support/sagas.ts'
 
 const FAST = { leaseMs: 3_000, pollMs: 500 }
 const PAUSE = { by: { via: 'api', key: { id: 'k1', name: 'ops' } }, reason: 'a test' } as const
@@ -247,6 +247,40 @@ describe('the poll of what is due', () => {
     await node.engine.start()
     await fixture.time.until('all are final', async () => (await fixture.unfinished()) === 0, 1_000)
     expect(left).toBe(0)
+  })
+
+  it('S40: A node has started after its first claim, though rows that end without a call leave room for more', async () => {
+    const fixture = new Fixture()
+    const other = fixture.idleNode()
+    for (let n = 0; n < 40; n++)
+      await other.submit(buildSaga(`s${n}`, 1, { delayMs: 20_000, deadlineMs: 5_000 }))
+    other.kill()
+    await fixture.time.advance(6_000)
+    const node = fixture.idleNode()
+    const gate = new Gate()
+    node.store.claimDue = async (claim): Promise<DueClaimResult> => {
+      if (node.seen.claims.length > 0) await gate.pass()
+      return await fixture.store.claimDue(claim)
+    }
+    const started = watched(node.engine.start())
+    await fixture.time.until('the second claim is under way', () => gate.waiting === 1)
+    expect(started.isSettled).toBe(true)
+    gate.open()
+    await fixture.time.until('all have ended', async () => (await fixture.unfinished()) === 0, 1_000)
+    expect(fixture.services.calls).toEqual([])
+  })
+
+  it('S40: A node that is stopped, or whose first claim fails, has started, too', async () => {
+    const fixture = new Fixture()
+    const node = fixture.idleNode()
+    node.store.goDown(refused)
+    const started = watched(node.engine.start())
+    await fixture.time.advance(10)
+    const stopped = fixture.idleNode()
+    void stopped.engine.close()
+    const late = watched(stopped.engine.start())
+    await fixture.time.advance(10)
+    expect([started.isSettled, late.isSettled]).toEqual([true, true])
   })
 
   it('An idle node polls slowly and steadily', async () => {
