@@ -2,10 +2,10 @@ import type { Clock } from '@counterstep/core'
 import { MinHeap } from './min-heap.ts'
 
 /**
- * The alarms of one turn of the event loop may take this long. A caller may set the deadlines of many transactions to one instant, and
- * what follows from each may take milliseconds.
+ * The alarms of one turn of the event loop may take this long, and so may the rows that are claimed and start. A caller may set the
+ * deadlines of many transactions to one instant, and what follows from each may take milliseconds.
  */
-const TURN_MS_MAX = 5
+export const TURN_MS_MAX = 5
 
 /**
  * Rings many alarms by one timer. An alarm cannot be cancelled; a callback that has nothing to do must do nothing.

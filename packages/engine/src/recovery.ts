@@ -10,11 +10,13 @@ import {
   StoreUnavailableError,
 } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
+import { TURN_MS_MAX } from './alarm-clock.ts'
 import { countRowPlaces } from './bulkhead/count-row-places.ts'
 import { MinHeap } from './min-heap.ts'
 import type { EngineObserver } from './observer.ts'
 import type { Runner } from './runner.ts'
 import { TakeOvers } from './take-overs.ts'
+import { delay } from './until-definite.ts'
 
 export interface RecoveryParts {
   readonly store: Store
@@ -211,7 +213,9 @@ export class Recovery {
         this.#moreIsDue = mayBeMore
         // The next claim is under way while these rows start, because a claim is mostly waiting.
         claiming = mayBeMore ? this.#claimIfRoom(countPlaces(rows)) : undefined
-        this.#start(rows, grant)
+        // It may fail before it is waited for, and is told of then.
+        claiming?.catch(() => undefined)
+        await this.#start(rows, grant)
       }
     } catch (error: unknown) {
       const level = error instanceof StoreUnavailableError ? 'warn' : 'error'
@@ -255,8 +259,15 @@ export class Recovery {
     }
   }
 
-  #start(rows: readonly StoredTransaction[], grant: Grant): void {
+  /** Starts claimed rows, and leaves the thread to others after each TURN_MS_MAX. A row of many branches may take 2 ms. */
+  async #start(rows: readonly StoredTransaction[], grant: Grant): Promise<void> {
+    const { clock } = this.#parts
+    let turnBeganAt = clock.now()
     for (const row of rows) {
+      if (clock.now() - turnBeganAt >= TURN_MS_MAX) {
+        await delay(clock, 0)
+        turnBeganAt = clock.now()
+      }
       const taken = this.#takeOvers.take(row, grant)
       if (taken.type === 'runs') this.#count(row)
       if (taken.type === 'giving-back') this.#trackGivingBack(taken.done, row.gid)

@@ -2,6 +2,7 @@ import type { DueClaim, DueClaimResult } from '@counterstep/core'
 import { PARKED_AT, REST_LEASES_MAX } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
+import type { EngineTracer } from '../src/tracer.ts'
 import { heldAnswer, heldBefore, isAbort, lostAfter, refused } from './support/fault-store.ts'
 import { Fixture, type TestNode } from './support/fixture.ts'
 import { Gate } from './support/gate.ts'
@@ -11,6 +12,20 @@ import { buildParallel, buildSaga, readCode, watched } from './support/sagas.ts'
 
 const FAST = { leaseMs: 3_000, pollMs: 500 }
 const PAUSE = { by: { via: 'api', key: { id: 'k1', name: 'ops' } }, reason: 'a test' } as const
+
+/** Lists the transactions whose runs start. To start one takes 2 ms. */
+function startSlowly(fixture: Fixture): { readonly tracer: EngineTracer; readonly started: readonly Gid[] } {
+  const started: Gid[] = []
+  const tracer: EngineTracer = {
+    startAccept: () => ({ trace: undefined, end: () => undefined }),
+    startRun: ({ gid }) => {
+      started.push(gid)
+      fixture.time.now += 2
+      return undefined
+    },
+  }
+  return { tracer, started }
+}
 
 describe('after a crash', () => {
   it('After a crash a saga goes on from its last save, and every branch is taken as sent', async () => {
@@ -281,6 +296,37 @@ describe('the poll of what is due', () => {
     const late = watched(stopped.engine.start())
     await fixture.time.advance(10)
     expect([started.isSettled, late.isSettled]).toEqual([true, true])
+  })
+
+  it('S40: Claimed rows that take long to start are spread over turns of the event loop', async () => {
+    const fixture = new Fixture()
+    const other = fixture.idleNode()
+    for (let n = 0; n < 7; n++) await other.submit(buildSaga(`s${n}`, 1, { delayMs: 2_000 }))
+    other.kill()
+    await fixture.time.advance(3_000)
+    const { tracer, started } = startSlowly(fixture)
+    const node = fixture.idleNode({ tracer })
+    void node.engine.start()
+    // Each takes 2 ms, so the third one takes a turn of 5 ms over its end.
+    for (const inAll of [3, 6, 7]) {
+      await fixture.time.until('a turn is over', () => started.length >= inAll, 100)
+      expect(started).toHaveLength(inAll)
+    }
+    await fixture.time.until('all have ended', async () => (await fixture.unfinished()) === 0, 1_000)
+  })
+
+  it('S40: Rows that start by turns all start, though the next claim fails meanwhile', async () => {
+    const fixture = new Fixture()
+    const other = fixture.idleNode()
+    for (let n = 0; n < 20; n++) await other.submit(buildSaga(`s${n}`, 1, { delayMs: 2_000 }))
+    other.kill()
+    await fixture.time.advance(3_000)
+    const node = fixture.idleNode({ tracer: startSlowly(fixture).tracer })
+    const second = node.store.on('claim-due', refused, { when: () => node.seen.claims.length > 0 })
+    void node.engine.start()
+    await fixture.time.until('all have ended', async () => (await fixture.unfinished()) === 0, 2_000)
+    second.remove()
+    expect(node.seen.named('store-does-not-answer')).toHaveLength(1)
   })
 
   it('An idle node polls slowly and steadily', async () => {
