@@ -20,7 +20,7 @@ import { LargeTurns } from './large-turns.ts'
 import { Looks } from './looks.ts'
 import type { ObservedStore } from './observed-store.ts'
 import type { EngineObserver } from './observer.ts'
-import { type OwnCalls, Runner } from './runner.ts'
+import { type GivenBack, type OwnCalls, Runner } from './runner.ts'
 import type { EngineSettings } from './settings.ts'
 import type { Figures } from './statistics/figures.ts'
 import type { EngineTracer } from './tracer.ts'
@@ -57,8 +57,8 @@ export interface AssemblyParts {
 export interface RunnerCallbacks {
   /** The transaction is final, and that is durable. */
   readonly onFinished: (gid: Gid) => void
-  /** The transaction goes on, but this node does not run it any more. `dueAt` is when it is due again, if known. */
-  readonly onGivenBack: (gid: Gid, dueAt: number | undefined, isSlow: () => boolean) => void
+  /** The transaction goes on, but this node does not run it any more. */
+  readonly onGivenBack: (gid: Gid, givenBack: GivenBack) => void
   /** The transaction is stored and not started yet. */
   readonly onWaiting: (gid: Gid, dueAt: number) => void
   /** A command has made a transaction due that no node runs. */
@@ -123,8 +123,9 @@ export function assemble(parts: AssemblyParts, callbacks: RunnerCallbacks): Asse
       if (watch.isOpen) watch.reportFresh(gid)
       callbacks.onFinished(gid)
     },
-    onGivenBack: (gid, dueAt, isSlow) => {
-      callbacks.onGivenBack(gid, dueAt, isSlow)
+    onGivenBack: (gid, givenBack) => {
+      const { dueAt } = givenBack
+      callbacks.onGivenBack(gid, givenBack)
       if (watch.isOpen) watch.reportChange(gid)
       if (dueAt !== undefined) waiters.settleIdle(gid, dueAt)
       waiters.watch(gid)

@@ -5,6 +5,7 @@ import { assemble } from './assembly.ts'
 import { type BulkApi, BulkJobs } from './bulk/bulk-jobs.ts'
 import { BulkWorker } from './bulk/bulk-worker.ts'
 import { giveBulkCommand } from './bulk/give-bulk-command.ts'
+import { DueRetries } from './due-retries.ts'
 import type { EngineApi, EngineHealth } from './engine-api.ts'
 import { readHealth } from './health.ts'
 import type { EngineObserver } from './observer.ts'
@@ -105,8 +106,9 @@ class NodeEngine extends Requests implements Engine {
       { ...parts, observer, store, figures },
       {
         onFinished: (gid) => this.#recovery.freeRoom(gid),
-        onGivenBack: (gid, dueAt) => {
+        onGivenBack: (gid, { dueAt, retriesAt }) => {
           if (dueAt !== undefined) this.#recovery.hint(dueAt)
+          if (dueAt !== undefined && retriesAt !== undefined) dueRetries.add(gid, dueAt, retriesAt)
           this.#recovery.freeRoom(gid)
         },
         onWaiting: (_gid, dueAt) => this.#recovery.hint(dueAt),
@@ -115,6 +117,7 @@ class NodeEngine extends Requests implements Engine {
     )
     super(assembly)
     const { runner } = assembly
+    const dueRetries = new DueRetries(clock, assembly.alarms, (gid) => this.#recovery.takeRetry(gid))
     this.#memory = memory
     const renewal = new Renewal(store, runner, clock, observer, settings.leaseMs)
     this.#renewal = renewal

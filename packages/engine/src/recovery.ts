@@ -40,8 +40,8 @@ interface Claimed {
   readonly grant: Grant
 }
 
-/** This many rows that commands have made due are claimed at once beyond the limit of recovery. */
-const COMMANDED_AT_ONCE_MAX = 256
+/** This many rows are claimed at once by their gid, beyond the limit of recovery. */
+const CLAIMS_BY_GID_MAX = 256
 /** Few rows are claimed until it is known how large rows are. */
 const FIRST_CLAIM_MAX = 16
 /**
@@ -67,10 +67,10 @@ export class Recovery {
   #recoveredPlaces = 0
   readonly #givingBack = new Set<Gid>()
   /**
-   * The number of rows that are being claimed by their gid after a command. Those that run do not count, because the shares of
+   * The number of rows that are being claimed by their gid. Those that run do not count, because the shares of
    * their targets bound them. So the rows of a target that hangs take no places from others.
    */
-  #commanded = 0
+  #claimsByGid = 0
   #cancelTimer: () => void = () => undefined
   #timerAt = Number.POSITIVE_INFINITY
   readonly #takeOvers: TakeOvers
@@ -125,18 +125,27 @@ export class Recovery {
    * that it does not wait for the rows of a slow target.
    */
   takeCommanded(gid: Gid): void {
-    const { clock } = this.#parts
-    if (this.#moreIsDue && this.#commanded < COMMANDED_AT_ONCE_MAX && !this.#stopped) {
-      this.#commanded++
-      void this.#claimCommanded(gid)
-    } else this.hint(clock.now())
+    if (!this.#claimBehindBacklog(gid)) this.hint(this.#parts.clock.now())
+  }
+
+  /** Claims a row whose retry is due, if there is a backlog. Else its hint leads to a poll. */
+  takeRetry(gid: Gid): void {
+    this.#claimBehindBacklog(gid)
+  }
+
+  /** Begins to claim a row by its gid. Returns false if there is no backlog, or if too many are being claimed so. */
+  #claimBehindBacklog(gid: Gid): boolean {
+    if (!this.#moreIsDue || this.#claimsByGid >= CLAIMS_BY_GID_MAX || this.#stopped) return false
+    this.#claimsByGid++
+    void this.#claimByGid(gid)
+    return true
   }
 
   /**
    * Claims one row. If the process dies after the claim, the lease runs out
    * and the row is due again, as after every claim.
    */
-  async #claimCommanded(gid: Gid): Promise<void> {
+  async #claimByGid(gid: Gid): Promise<void> {
     const { store, clock, ids, observer, run, formatMax } = this.#parts
     try {
       await this.#parts.renewExpired()
@@ -154,7 +163,7 @@ export class Recovery {
       observer.event({ level, name: 'claim-failed', gid, error })
       this.hint(clock.now())
     }
-    this.#commanded--
+    this.#claimsByGid--
   }
 
   /** Frees the places of a run that has ended, so that there may be room for due rows. */

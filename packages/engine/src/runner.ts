@@ -86,15 +86,20 @@ export interface RunnerParts {
   >
   /** The transaction is final, and that is durable. */
   readonly onFinished: (gid: Gid, view: () => TransactionView) => void
-  /**
-   * The transaction goes on, but this node does not run it any more. `dueAt` is
-   * when it is due again by this node's clock, if known. `isSlow` tells whether
-   * it goes on with a call that has hung, or has taken long so far.
-   */
-  readonly onGivenBack: (gid: Gid, dueAt: number | undefined, isSlow: () => boolean) => void
+  /** The transaction goes on, but this node does not run it any more. */
+  readonly onGivenBack: (gid: Gid, givenBack: GivenBack) => void
   /** Says which calls are made here. By default all are. */
   readonly ownCalls?: OwnCalls
   readonly tracer?: EngineTracer
+}
+
+export interface GivenBack {
+  /** When it is due again by this node's clock, if known. */
+  readonly dueAt: number | undefined
+  /** Whether it goes on with a call that has hung, or has taken long so far. */
+  readonly isSlow: () => boolean
+  /** The target at which a call is made again. */
+  readonly retriesAt: Target | undefined
 }
 
 /** The run was claimed from the store. */
@@ -680,6 +685,7 @@ export class Runner {
 
   #end(active: ActiveRun, gid: Gid, effect: Extract<RunEffect, { type: 'ended' }>): void {
     if (this.#active.get(gid) === active) this.#active.delete(gid)
+    const retriesAt = active.places.waitsFor
     this.#giveUpPlaces(active)
     active.span?.end(active.run.transaction, effect.how)
     active.run = active.run.ended ? active.run : { ...active.run, ended: true }
@@ -692,7 +698,7 @@ export class Runner {
     } else {
       if (effect.how === 'lost') this.#tell(active, { level: 'warn', name: 'transaction-lost' })
       const dueAt = effect.dueAt === undefined ? undefined : effect.dueAt - storeOffsetMs
-      this.#parts.onGivenBack(gid, dueAt, () => this.#isSlow(active))
+      this.#parts.onGivenBack(gid, { dueAt, isSlow: () => this.#isSlow(active), retriesAt })
     }
     if (this.#active.size === 0) for (const tell of this.#emptied.splice(0)) tell()
   }

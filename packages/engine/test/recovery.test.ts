@@ -373,6 +373,33 @@ describe('behind a backlog', () => {
     await fixture.untilStatus('good', 'succeeded', 100)
     expect(gate.waiting).toBe(1)
   })
+
+  const RETRY = { initialMs: 3_000, factor: 1, jitter: 0 }
+
+  it('S40: A retry of a row that this node has given back is made when it is due', async () => {
+    const fixture = new Fixture()
+    const { node, gate } = await behindBacklog(fixture)
+    fixture.services.script('a', '01', 'action', 'unknown', 'unknown')
+    await node.submit(buildSaga('a', 1, { retry: RETRY }))
+    await fixture.untilStatus('a', 'succeeded', 6_300)
+    expect((await fixture.row('a')).epoch).toBe(3)
+    expect(gate.waiting).toBe(1)
+  })
+
+  it('S40: Few retries of one service are made before the backlog, and those of another beside them', async () => {
+    const fixture = new Fixture()
+    const listedOrigins = ['http://bank.test', 'http://other.test']
+    const { node, gate } = await behindBacklog(fixture, { listedOrigins })
+    fixture.services.otherwise = ({ attempt }) => (attempt === 1 ? 'unknown' : 'success')
+    for (let n = 0; n < 50; n++) await node.submit(buildSaga(`s${n}`, 1, { retry: RETRY }))
+    const branches = [{ id: '01', action: 'http://other.test/pay', compensation: 'http://other.test/undo' }]
+    await node.submit({ ...buildSaga('other', 0, { retry: RETRY }), branches })
+    await fixture.time.advance(3_200)
+    expect(await fixture.status('other')).toBe('succeeded')
+    expect(await fixture.unfinished()).toBe(42)
+    gate.open()
+    await fixture.time.until('all have ended', async () => (await fixture.unfinished()) === 0, 1_000)
+  })
 })
 
 describe('a hint', () => {

@@ -49,6 +49,11 @@ export class HeldPlaces {
     return true
   }
 
+  /** The target whose last answer was not definite, so that a call of it is made again. */
+  get waitsFor(): Target | undefined {
+    return this.#waitsFor
+  }
+
   /** Returns for how long it has found no place. */
   measureNoRoomMs(now: number): number {
     this.#noRoomSince ??= now

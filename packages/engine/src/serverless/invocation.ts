@@ -12,6 +12,7 @@ import { type AssemblyParts, assemble } from '../assembly.ts'
 import type { AbortOptions, EngineHealth, SubmitOptions, WaitOptions } from '../engine-api.ts'
 import { readHealth } from '../health.ts'
 import { Requests } from '../requests.ts'
+import type { GivenBack } from '../runner.ts'
 import { TakeOvers } from '../take-overs.ts'
 import { within } from '../until-definite.ts'
 import { BoundedCalls } from './bounded-calls.ts'
@@ -105,7 +106,7 @@ export class Invocation extends Requests {
       },
       {
         onFinished: (gid) => this.#reportOutcome(gid, 'final'),
-        onGivenBack: (gid, dueAt, isSlow) => this.#handleGivenBack(gid, dueAt, isSlow),
+        onGivenBack: (gid, givenBack) => this.#handleGivenBack(gid, givenBack),
         onWaiting: (gid, dueAt) => this.#requestWakeUp(gid, { dueAt, isSlow: false }),
         onDue: (gid) => this.#runNow(gid),
       },
@@ -345,7 +346,7 @@ export class Invocation extends Requests {
     if (!this.assembly.runner.isRunning(gid)) this.assembly.waiters.watch(gid)
   }
 
-  #handleGivenBack(gid: Gid, dueAt: number | undefined, isSlow: () => boolean): void {
+  #handleGivenBack(gid: Gid, { dueAt, isSlow }: GivenBack): void {
     const { clock, run } = this.assembly
     this.#claiming.delete(gid)
     this.#reportOutcome(gid, dueAt === undefined ? 'left' : 'given-back')
