@@ -24,6 +24,7 @@ export const ALONE_FILES: readonly string[] = [
   'sdk/test/workflow/unhandled-rejections.test.ts',
   'testing/system/e2e/defects.test.ts',
   'testing/system/e2e/packed-packages.test.ts',
+  'testing/system/security/kept-texts.test.ts',
   'testing/system/security/prototypes.test.ts',
   'testing/system/security/waiting-bodies.test.ts',
 ]

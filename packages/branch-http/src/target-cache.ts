@@ -1,7 +1,7 @@
+import { copyText } from '@counterstep/protocol'
 import type { AnyAttempt, CallerOrigins } from './caller-origins.ts'
 import type { ErrorWord } from './error-word.ts'
 import type { Origin } from './origin.ts'
-import { copyText } from './targets/copy-text.ts'
 import type { TargetPolicy } from './targets/target-policy.ts'
 
 /** Holds the parts of a URL that calls need, and the origin that last served it, which may have been closed since. */

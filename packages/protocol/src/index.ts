@@ -18,6 +18,7 @@ export {
   readCallIdentity,
   URL_PARAMETERS_MAX,
 } from './call-identity.ts'
+export { copyText } from './copy-text.ts'
 export type { BreakRequest, BreakView, BreakWay, DevView } from './dev-wire.ts'
 export { BREAK_CALLS_MAX, BREAK_LATE_MS_MAX, BREAK_WAYS, BREAKS_MAX } from './dev-wire.ts'
 export type { ErrorCode, ErrorMeaning, Fault } from './errors.ts'

@@ -1,3 +1,4 @@
+import { HEADER_BYTES_MAX } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { parse } from '../../test/submissions.ts'
 import { isReservedHeader } from './parse-headers.ts'
@@ -81,6 +82,15 @@ describe('S9: a header', () => {
       expect(listFaults({ 'x-a': value })).toEqual(REFUSED)
     },
   )
+
+  it('S41: A value is refused by its length before its blanks are removed', () => {
+    const value = (blanks: number) => `${' '.repeat(blanks)}a value that is kept`
+    expect(listFaults({ 'x-a': value(HEADER_BYTES_MAX) })).toEqual(REFUSED)
+    const parsed = parse({ kind: 'tcc', headers: { 'x-a': value(HEADER_BYTES_MAX / 2) } })
+    expect(parsed).toMatchObject({
+      submission: { definition: { headers: { 'x-a': 'a value that is kept' } } },
+    })
+  })
 
   it('Headers that are too many are refused by their number, and no branch inherits them', () => {
     const headers = Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`x ${n}`, '1']))

@@ -1,4 +1,4 @@
-import { HEADER_BYTES_MAX, HEADERS_MAX } from '@counterstep/protocol'
+import { copyText, HEADER_BYTES_MAX, HEADERS_MAX } from '@counterstep/protocol'
 import { type Faults, isRecord, pointerStep } from './faults.ts'
 
 export type Headers = Readonly<Record<string, string>>
@@ -10,6 +10,7 @@ const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const VALUE = /^[\t\x20-\x7e]*$/
 const NAME_LENGTH_MAX = 256
 const TOO_MANY = `has more than ${HEADERS_MAX} headers`
+const TOO_LONG = `is over ${HEADER_BYTES_MAX} bytes`
 /** The connection, the branch caller or the orchestrator itself sets these headers. */
 const RESERVED = new Set([
   'host',
@@ -72,7 +73,7 @@ export function parseHeaders(
   for (const [name, text] of Object.entries(value)) {
     const lower = name.toLowerCase()
     const refusal = lower in own ? 'is given twice' : refuseHeader(name, lower, text)
-    if (refusal === undefined) own[lower] = String(text).trim()
+    if (refusal === undefined) own[lower] = trimText(String(text))
     else faults.add('SAGA_HEADER_INVALID', `${path}/${pointerStep(name)}`, refusal)
   }
   const headers = inherited === NO_HEADERS ? own : { ...inherited, ...own }
@@ -83,9 +84,17 @@ export function parseHeaders(
 function refuseHeader(name: string, lower: string, text: unknown): string | undefined {
   if (!NAME.test(name) || name.length > NAME_LENGTH_MAX) return 'is not a header name'
   if (isReservedHeader(lower)) return 'is a reserved header'
+  // The blanks around a value count, too, since it is no use to read a million of them.
+  if (typeof text === 'string' && text.length > HEADER_BYTES_MAX) return TOO_LONG
   if (typeof text !== 'string' || !isHeaderValue(text))
     return 'must be a string of printable ASCII characters'
   return undefined
+}
+
+/** A text that is trimmed keeps its blanks in memory, so what is left is copied. */
+function trimText(text: string): string {
+  const value = text.trim()
+  return value.length === text.length ? text : copyText(value)
 }
 
 export function isHeaderValue(text: string): boolean {
@@ -104,6 +113,6 @@ export function findExcess(headers: Headers): readonly string[] {
   const bytes = entries.reduce((sum, [name, text]) => sum + name.length + text.length, 0)
   return [
     ...(entries.length > HEADERS_MAX ? [TOO_MANY] : []),
-    ...(bytes > HEADER_BYTES_MAX ? [`is over ${HEADER_BYTES_MAX} bytes`] : []),
+    ...(bytes > HEADER_BYTES_MAX ? [TOO_LONG] : []),
   ]
 }

@@ -1,3 +1,4 @@
+import { copyText } from '@counterstep/protocol'
 import type { TraceContext } from '../definition.ts'
 
 /** At least this many characters of a `tracestate` are to be handed on. */
@@ -24,11 +25,12 @@ const MEMBER_VALUE = /^[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x
 export function readTraceContext(parent: unknown, state?: unknown): TraceContext | undefined {
   if (typeof parent !== 'string' || !PARENT.test(parent) || !hasRightLength(parent)) return undefined
   const flags = Number.parseInt(parent.slice(PARENT_LENGTH - 2, PARENT_LENGTH), 16) & FLAGS_KNOWN
-  const known = `${VERSION}${parent.slice(2, PARENT_LENGTH - 2)}0${flags}`
+  // Both are kept with the transaction, and a part of a header would keep the whole header in memory.
+  const known = copyText(`${VERSION}${parent.slice(2, PARENT_LENGTH - 2)}0${flags}`)
   const members = typeof state === 'string' ? readMembers(state) : undefined
   return members === undefined || members.length === 0
     ? { parent: known }
-    : { parent: known, state: members.join(',') }
+    : { parent: known, state: copyText(members.join(',')) }
 }
 
 /** Returns the id of the trace. */

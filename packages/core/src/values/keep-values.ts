@@ -1,4 +1,4 @@
-import { KEPT_VALUE_BYTES_MAX, KEPT_VALUES_BYTES_MAX } from '@counterstep/protocol'
+import { copyText, KEPT_VALUE_BYTES_MAX, KEPT_VALUES_BYTES_MAX } from '@counterstep/protocol'
 import type { OpProgress, SagaTransaction } from '../transaction.ts'
 import { computeOnce } from './compute-once.ts'
 import { countBytes, countValueBytes } from './count-bytes.ts'
@@ -80,5 +80,5 @@ export function isProducer({ definition }: SagaTransaction, branch: number): boo
  * a text keeps the whole text in memory in V8, which may be 64 KiB for an id.
  */
 function writeValue(text: string, isForCode: boolean): string {
-  return isForCode ? JSON.stringify(JSON.parse(text)) : (JSON.parse(JSON.stringify(text)) as string)
+  return isForCode ? JSON.stringify(JSON.parse(text)) : copyText(text)
 }

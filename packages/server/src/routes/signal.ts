@@ -1,6 +1,6 @@
 import { readCaller } from '@counterstep/access'
 import type { EngineApi } from '@counterstep/engine'
-import { SIGNAL_BYTES_MAX } from '@counterstep/protocol'
+import { copyText, SIGNAL_BYTES_MAX } from '@counterstep/protocol'
 import type { FastifyInstance } from 'fastify'
 import { createMediaTypeError, takeBody, takeJson } from '../http/json-body.ts'
 import { JSON_TYPE } from '../http/json-type.ts'
@@ -80,7 +80,7 @@ export function buildSignalRoute(engine: EngineApi, handlerTimeoutMs: number) {
   }
 }
 
-/** Reads the name from the path, which the router has percent-decoded. */
+/** Reads the name from the path, which the router has percent-decoded. It is kept with the signal, so it is a copy, which does not keep the URL. */
 function readName(params: unknown): string {
-  return String((params as { readonly name: string }).name)
+  return copyText(String((params as { readonly name: string }).name))
 }
