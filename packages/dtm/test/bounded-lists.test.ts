@@ -2,6 +2,7 @@ import type { ListedTransaction, ListQuery } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { CronTimeReset } from '../src/commands/reset-cron-time.ts'
+import { LIST_CHARACTERS_MAX } from '../src/view/list-page.ts'
 import { listTransactions } from '../src/view/list-transactions.ts'
 import { openDtmFixture } from './support/dtm-fixture.ts'
 
@@ -99,8 +100,30 @@ describe('all', () => {
       pages.push(page.transactions.map(({ gid }) => gid))
       position = page.next_position
     } while (position !== '')
-    expect(pages.map(({ length }) => length)).toEqual([8, 8, 2])
+    expect(pages.map(({ length }) => length)).toEqual([4, 4, 4, 4, 2])
     expect(pages.flat().sort()).toEqual(gids.sort())
+  })
+
+  it('S17: A list of rows whose characters are escaped ends as soon as they would be too many', async () => {
+    await using dtm = await openDtmFixture()
+    const { url } = dtm.play({})
+    const large = { custom_data: JSON.stringify({ note: '<'.repeat(150_000) }) }
+    const gids = Array.from({ length: 8 }, (_, n) => `escaped-${n}`)
+    for (const gid of gids)
+      await dtm.node.post('submit', {
+        gid,
+        trans_type: 'saga',
+        steps: [{ action: `${url}/in` }],
+        payloads: ['{}'],
+        ...large,
+      })
+    const { body } = await dtm.node.get('all?limit=8')
+    expect(body.length).toBeLessThan(LIST_CHARACTERS_MAX + 1_000)
+    const { transactions, next_position: position } = JSON.parse(body)
+    expect(transactions).toHaveLength(4)
+    expect(
+      JSON.parse((await dtm.node.get(`all?limit=8&position=${position}`)).body).transactions,
+    ).toHaveLength(4)
   })
 
   it('A list comes to an end by its positions', async () => {

@@ -13,7 +13,7 @@ export const READS_AT_ONCE = 8
 export const LISTS_PER_ANSWER_MAX = 10
 /** An answer begins no further read after this time. Its client may go on from the returned position. */
 export const LIST_MS_MAX = 2_000
-/** An answer reads no further rows once it holds this many characters, since one row may have a million. */
+/** An answer has at most this many characters of rows, or one row: a row may have a million, which are six times as many when they are escaped. */
 export const LIST_CHARACTERS_MAX = 4 * 1024 * 1024
 /** At most this many answers of `all` are under way at the same time. */
 export const LISTS_AT_ONCE_MAX = 2

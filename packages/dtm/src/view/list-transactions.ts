@@ -1,6 +1,7 @@
 import type { ListCursor, ListQuery } from '@counterstep/core'
 import type { EngineApi, ShownWhole } from '@counterstep/engine'
 import { type Gid, isGid } from '@counterstep/protocol'
+import { writeGoJson } from '../go-json/write-go-json.ts'
 import { refuseNumber } from '../wire/read-number.ts'
 import {
   LIST_CHARACTERS_MAX,
@@ -24,7 +25,8 @@ export interface AskedList {
 
 export interface ListedPage {
   readonly position: string
-  readonly transactions: readonly ReturnType<typeof showTransaction>[]
+  /** Each is written as JSON. */
+  readonly transactions: readonly string[]
 }
 
 /**
@@ -72,27 +74,24 @@ async function readAll(
   rows: readonly ListCursor[],
   isTimeLeft: () => boolean,
 ): Promise<ReadRows> {
-  const transactions: ReturnType<typeof showTransaction>[] = []
+  const transactions: string[] = []
   let characters = 0
   for (let from = 0; from < rows.length; from += READS_AT_ONCE) {
     // The first rows are read in any case, so that a client that goes on reaches the end.
-    const isOver = characters >= LIST_CHARACTERS_MAX || !isTimeLeft()
-    if (from > 0 && isOver) return { transactions, readTo: rows[from - 1] }
+    if (from > 0 && !isTimeLeft()) return { transactions, readTo: rows[from - 1] }
     const some = rows.slice(from, from + READS_AT_ONCE)
     const seen = await Promise.all(some.map(({ gid }) => read(gid)))
-    for (const each of seen) {
+    for (const [at, each] of seen.entries()) {
       if (each === undefined) continue
-      const shown = showTransaction(each)
-      characters += countCharacters(shown)
-      transactions.push(shown)
+      // Only the text tells its length, since some characters are six when they are escaped.
+      const text = writeGoJson(showTransaction(each))
+      characters += text.length
+      const isOver = characters > LIST_CHARACTERS_MAX && transactions.length > 0
+      if (isOver) return { transactions, readTo: rows[from + at - 1] }
+      transactions.push(text)
     }
   }
   return { transactions, readTo: undefined }
-}
-
-/** Counts the two fields that may be long. The rest of a transaction is short. */
-function countCharacters(shown: ReturnType<typeof showTransaction>): number {
-  return shown.options.length + (shown.custom_data?.length ?? 0)
 }
 
 function writePosition({ at, gid }: ListCursor): string {
