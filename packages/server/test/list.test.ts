@@ -166,3 +166,13 @@ describe('GET /v1/problems', () => {
     expect(answer.statusCode).toBe(503)
   })
 })
+
+it.each(['/v1/transactions', '/v1/live'])(
+  'S17: A refusal repeats little of the name of an unknown parameter: %s',
+  async (path) => {
+    const engine = createScriptedEngine()
+    const answer = await buildApp({ engine }).inject({ url: `${path}?${'x'.repeat(14_000)}=1` })
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json().faults[0].path).toBe('x'.repeat(64))
+  },
+)

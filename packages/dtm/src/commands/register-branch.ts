@@ -69,5 +69,5 @@ async function storeStep(
 }
 
 function answerNotPrepared(gid: string): Answer {
-  return answerFailure(`no trans with gid: ${gid} status: prepared found`)
+  return answerFailure(`no trans with gid: ${cutRepeated(gid)} status: prepared found`)
 }

@@ -1,6 +1,7 @@
 import { findBadMetadata, isReservedHeader } from '@counterstep/core'
 import { HEADER_BYTES_MAX, HEADERS_MAX } from '@counterstep/protocol'
 import { refuse, refuseUnprocessable } from '../wire/answer.ts'
+import { cutRepeated } from '../wire/cut-repeated.ts'
 import { GRPC } from './branch-url.ts'
 
 export interface BranchHeaders {
@@ -26,18 +27,18 @@ export function readBranchHeaders(given: Readonly<Record<string, string>>, proto
   const own: Record<string, string> = Object.create(null)
   for (const [name, value] of Object.entries(given)) {
     const key = name.toLowerCase()
-    if (!NAME.test(name) || CONTROL.test(value)) throw refuse(`branch_headers: ${name} is not a header`)
-    if (key !== CONTENT_TYPE && isReservedHeader(key))
-      throw refuse(`branch_headers: ${name} is not sent to a branch`)
+    if (!NAME.test(name) || CONTROL.test(value)) throw refuseHeader(name, 'is not a header')
+    if (key !== CONTENT_TYPE && isReservedHeader(key)) throw refuseHeader(name, 'is not sent to a branch')
     // Two names that differ only in letter case are one header, and DTM's choice between the two values is random.
-    if (key in own) throw refuse(`branch_headers: ${name} is given twice`)
+    if (key in own) throw refuseHeader(name, 'is given twice')
     own[key] = toUtf8(value)
   }
   const { [CONTENT_TYPE]: contentType = JSON_TYPE, ...headers } = own
   const sent = { accept: contentType, ...headers }
   refuseTooMuch({ ...sent, [CONTENT_TYPE]: contentType })
   const bad = protocol === GRPC ? findBadMetadata(headers) : undefined
-  if (bad !== undefined) throw refuseUnprocessable(`branch_headers: a call over gRPC cannot carry ${bad}`)
+  if (bad !== undefined)
+    throw refuseUnprocessable(`branch_headers: a call over gRPC cannot carry ${cutRepeated(bad)}`)
   return { headers: sent, contentType }
 }
 
@@ -47,6 +48,10 @@ export function readBranchHeaders(given: Readonly<Record<string, string>>, proto
  */
 function toUtf8(value: string): string {
   return ASCII.test(value) ? value : Buffer.from(value, 'utf8').toString('latin1')
+}
+
+function refuseHeader(name: string, why: string) {
+  return refuse(`branch_headers: ${cutRepeated(name)} ${why}`)
 }
 
 function refuseTooMuch(headers: Readonly<Record<string, string>>): void {

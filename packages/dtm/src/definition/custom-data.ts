@@ -2,6 +2,7 @@ import { GoTypeError } from '../go-json/decode-go-struct.ts'
 import type { GoValue } from '../go-json/go-value.ts'
 import { GoSyntaxError, scanGoJson } from '../go-json/scan-go-json.ts'
 import { refuse } from '../wire/answer.ts'
+import { cutRepeated } from '../wire/cut-repeated.ts'
 
 /** The order in which a saga calls its steps. */
 export interface SagaOrder {
@@ -85,7 +86,7 @@ function readPositions(value: GoValue): readonly number[] {
 
 function readPosition(text: string, name: string): number {
   if (!/^\d{1,15}$/.test(text))
-    throw refuseUnreadable(`${name} holds ${text}, which is no whole number from 0 on`)
+    throw refuseUnreadable(`${name} holds ${cutRepeated(text)}, which is no whole number from 0 on`)
   return Number(text)
 }
 

@@ -1,5 +1,6 @@
 import { GID_RULE, type Gid, isAlertGid, isGid } from '@counterstep/protocol'
 import { refuse, refuseUnprocessable } from './answer.ts'
+import { cutRepeated } from './cut-repeated.ts'
 
 /** Removes the characters that DTM removes from each gid before it reads it. */
 export function stripGid(text: string): string {
@@ -23,5 +24,5 @@ export function readKnownGid(text: string): Gid {
 }
 
 export function refuseUnknownGid(gid: string) {
-  return refuse(`no TransGlobal with gid: ${gid} found`)
+  return refuse(`no TransGlobal with gid: ${cutRepeated(gid)} found`)
 }

@@ -1,4 +1,5 @@
 import { refuse } from './answer.ts'
+import { cutRepeated } from './cut-repeated.ts'
 
 /** Reads a number from a query. If the text is not a number, it throws with DTM's text. */
 export function readNumber(text: string, ifMissing: number): number {
@@ -8,5 +9,5 @@ export function readNumber(text: string, ifMissing: number): number {
 }
 
 export function refuseNumber(text: string) {
-  return refuse(`convert to int error: ${text}`)
+  return refuse(`convert to int error: ${cutRepeated(text)}`)
 }

@@ -31,6 +31,8 @@ const NAMES: ReadonlySet<string> = new Set([
   ...['order', 'limit', 'cursor'],
 ])
 
+/** So much of the name of an unknown parameter is repeated. */
+const PATH_LENGTH_MAX = 64
 const INSTANT = 'milliseconds from the epoch'
 const FLAG = 'true or false'
 
@@ -100,7 +102,7 @@ class QueryReader {
   }
 
   #refuse(path: string, message: string): undefined {
-    this.#faults.push({ code: 'SAGA_QUERY_INVALID', path, message })
+    this.#faults.push({ code: 'SAGA_QUERY_INVALID', path: path.slice(0, PATH_LENGTH_MAX), message })
     return undefined
   }
 }
