@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http2'
 import type { Gate, Guard, RequestHead } from '@counterstep/access'
+import { readTraceContext } from '@counterstep/dtm/commands'
 import { CallError } from './call-error.ts'
 import type { CallConnection, Connections } from './connections.ts'
 import type { GrpcCall } from './grpc-call.ts'
@@ -9,6 +10,7 @@ import { buildStatus, CODES, toErrorStatus } from './to-status.ts'
 
 /** Describes a call that has passed the gate. */
 export interface Admitted {
+  /** It has what is still needed of the call's own. */
   readonly head: RequestHead
   /** The name of its caller: the id of a key, or a network. */
   readonly caller: string
@@ -65,7 +67,7 @@ export class CallGuard {
     const caller =
       verdict === undefined ? connection.network : this.#connections.trust(connection, verdict, this.#gate)
     if (caller === undefined) throw new CallError(ENDED)
-    return { head, caller, connection }
+    return { head: keepNeeded(head, access), caller, connection }
   }
 
   /** Calls `begin` when it is the call's turn to be received, and `onLate` if it has lost it. Throws a CallError if too many wait. */
@@ -105,6 +107,23 @@ export class CallGuard {
     const guard = this.#gate.buildGuard(method.access, true, stores)
     guards.set(method, guard)
     return guard
+  }
+}
+
+/**
+ * Keeps of a head what its call still needs once it has passed: where its trace stands, and the key and the host if the bytes of
+ * its message are counted later. A call may wait for a minute, and a head may have 16 KB.
+ */
+function keepNeeded({ method, headers, socket }: RequestHead, { stores }: MethodAccess): RequestHead {
+  const { authorization, ':authority': authority, traceparent, tracestate } = headers
+  const trace = readTraceContext(traceparent, tracestate)
+  return {
+    method,
+    headers: {
+      ...(trace === undefined ? {} : { traceparent: trace.parent, tracestate: trace.state }),
+      ...(stores === undefined ? {} : { authorization, ':authority': authority }),
+    },
+    socket,
   }
 }
 

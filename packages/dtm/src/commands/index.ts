@@ -1,3 +1,4 @@
+export { readTraceContext } from '@counterstep/core'
 export { GRPC } from '../definition/branch-url.ts'
 export type { GoValue } from '../go-json/go-value.ts'
 export { scanGoJson } from '../go-json/scan-go-json.ts'
