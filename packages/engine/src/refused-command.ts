@@ -86,7 +86,7 @@ export function describeRefusal(gid: Gid, command: Command, refusal: CommandRefu
     case 'plan-changed':
       return `something else would follow for ${gid} than the plan says: ask for a new preview`
     case 'trail-full':
-      return `the trail of ${gid} is full: only retry and stop are left`
+      return `the trail of ${gid} is full: every command but a pause is left`
     case 'command-conflict':
       return `another command of ${gid} has this commandId`
     case 'edits-too-large':

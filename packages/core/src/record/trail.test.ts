@@ -3,17 +3,20 @@ import { describe, expect, it } from 'vitest'
 import { abort, edit, givenAs, pause, resume, retry, retryOp, stop } from '../../test/operator.ts'
 import { refuse } from '../../test/refuse.ts'
 import { after, buildRow, parallel } from '../../test/sagas.ts'
-import type { StoredEntry } from '../transaction.ts'
+import type { StoredEntry, Transaction } from '../transaction.ts'
 import { decodeTransaction, toFormat } from './record.ts'
 import { findNewEntries, TRAIL_FULL_ENTRIES, uniteTrails } from './trail.ts'
 import { viewTransaction } from './view.ts'
 
-const full = after(
-  parallel(2),
-  Array.from({ length: TRAIL_FULL_ENTRIES }, (_, position) =>
-    position % 2 === 0 ? resume(`r${position}`) : pause(`p${position}`),
-  ),
-)
+/** Fills a trail by pauses and resumes, of which a resume is the last. */
+function fill(entries: number): Transaction {
+  const commands = Array.from({ length: entries }, (_, place) =>
+    (entries - place) % 2 === 1 ? resume(`r${place}`) : pause(`p${place}`),
+  )
+  return after(parallel(2), commands)
+}
+
+const full = fill(TRAIL_FULL_ENTRIES)
 
 function entry(id: string, change: Partial<StoredEntry> = {}): StoredEntry {
   return { id, at: 1, by: { via: 'local' }, command: 'pause', from: 'submitted', ...change }
@@ -41,10 +44,19 @@ describe('the trail', () => {
     expect(retried.manualRetries).toBe(4)
   })
 
-  it('A full one refuses all but retry and stop, and drops nothing', () => {
+  it('A pause that takes the last place of a full one can be ended, and so can what waits for a person', () => {
+    const paused = after(fill(TRAIL_FULL_ENTRIES - 1), [pause('last')])
+    expect(paused.paused).toBeDefined()
+    expect(refuse(paused, pause('x'))).toBe('trail-full')
+    expect(refuse(paused, resume('x'))).toBeUndefined()
+    const aborted = after(paused, [resume('x'), abort('y')])
+    expect(aborted.paused).toBeUndefined()
+    expect(aborted.status).toBe('aborting')
+    expect(refuse(after(paused, [resume('x')]), edit('01', 'action', { timeoutMs: 1 }))).toBeUndefined()
+  })
+
+  it('A full one refuses a pause alone, and drops nothing', () => {
     expect(full.trail).toHaveLength(TRAIL_FULL_ENTRIES)
-    for (const command of [pause('x'), resume('x'), abort('x'), edit('01', 'action', { timeoutMs: 1 })])
-      expect(refuse(full, command)).toBe('trail-full')
     const retried = after(full, [
       retry('x'),
       retryOp('01', 'action', 'y'),
@@ -57,7 +69,15 @@ describe('the trail', () => {
     ])
     const stopped = after(retried, [stop()])
     expect(stopped.trail?.at(-1)).toMatchObject({ command: 'stop' })
-    expect(stopped.trail).toHaveLength(TRAIL_ENTRIES_MAX)
+    const edits = Array.from({ length: 20 }, (_, at) =>
+      edit('01', 'action', { timeoutMs: at + 1 }, { id: `e${at}` }),
+    )
+    const edited = after(full, [resume('a'), ...edits, resume('b')])
+    expect(edited.trail?.slice(TRAIL_FULL_ENTRIES)).toMatchObject([
+      { id: 'b', command: 'resume', count: 2 },
+      { id: 'e19', command: 'edit', count: 20 },
+    ])
+    expect(TRAIL_FULL_ENTRIES).toBeLessThan(TRAIL_ENTRIES_MAX - 5)
   })
 
   it('is read back from the record as it was, under the format that older code leaves alone', () => {

@@ -2,13 +2,16 @@
  * The trail: the operators' commands in a transaction's record. An entry is saved by the same write as what its command
  * changed. So if the process dies before that write, neither is there, and if it dies after it, both are.
  */
-import { type OperatorCommand, TRAIL_ENTRIES_MAX, type TrailEntry } from '@counterstep/protocol'
+import { OPERATOR_COMMANDS, TRAIL_ENTRIES_MAX, type TrailEntry } from '@counterstep/protocol'
 import type { StoredEntry, Transaction } from '../transaction.ts'
 
-/** The ids of merged retries that one entry remembers. A repeat of an older one counts as a new retry. */
+/** The ids of merged commands that one entry remembers. A repeat of an older one counts as a new command. */
 const MERGED_IDS_MAX = 16
-/** Retries and a stop are not refused when the trail is full. The last places are kept for one entry of each. */
-const ALWAYS_TAKEN: readonly OperatorCommand[] = ['retry', 'retry-op', 'stop']
+/**
+ * A full trail refuses a pause alone, since all other commands help a transaction to its end. The last places are kept for one
+ * entry of each of them.
+ */
+const ALWAYS_TAKEN = OPERATOR_COMMANDS.filter((command) => command !== 'pause')
 /** A trail with so many entries is full. */
 export const TRAIL_FULL_ENTRIES = TRAIL_ENTRIES_MAX - ALWAYS_TAKEN.length
 const NONE: readonly StoredEntry[] = []
@@ -20,28 +23,28 @@ export function findEntry({ trail = NONE }: Pick<Transaction, 'trail'>, id: stri
 
 /** Tells whether the trail has no room for this entry. */
 export function isTrailFull({ trail = NONE }: Transaction, entry: Pick<StoredEntry, 'command'>): boolean {
-  return trail.length >= TRAIL_FULL_ENTRIES && !ALWAYS_TAKEN.includes(entry.command)
+  return trail.length >= TRAIL_FULL_ENTRIES && entry.command === 'pause'
 }
 
 export function appendEntry<T extends Transaction>(transaction: T, entry: StoredEntry): T {
   const { trail = NONE } = transaction
   const last = findMergeable(trail, entry)
   if (last === undefined) return { ...transaction, trail: [...trail, entry] }
-  const merged = mergeRetries(last, entry)
+  const merged = mergeEntries(last, entry)
   return { ...transaction, trail: trail.map((each) => (each === last ? merged : each)) }
 }
 
-/** Retries of one caller in a row are one entry. In a full trail all further ones are one entry of each kind. */
+/** Retries of one caller in a row are one entry. In a full trail all further commands of one kind are one entry. */
 function findMergeable(trail: readonly StoredEntry[], entry: StoredEntry): StoredEntry | undefined {
-  if (entry.command !== 'retry' && entry.command !== 'retry-op') return undefined
   const isAlike = (each: StoredEntry) => each.command === entry.command && isSameOp(each, entry)
   const further = trail.slice(TRAIL_FULL_ENTRIES).find(({ command }) => command === entry.command)
   if (further !== undefined) return further
+  if (entry.command !== 'retry' && entry.command !== 'retry-op') return undefined
   const last = trail.at(-1)
   return last !== undefined && isAlike(last) && isSameCaller(last, entry) ? last : undefined
 }
 
-function mergeRetries(before: StoredEntry, entry: StoredEntry): StoredEntry {
+function mergeEntries(before: StoredEntry, entry: StoredEntry): StoredEntry {
   const also = listIds(before).slice(-MERGED_IDS_MAX)
   return { ...entry, also, count: (before.count ?? 1) + 1 }
 }
