@@ -62,6 +62,23 @@ describe("a connection to DTM's HTTP API", () => {
     })
   }
 
+  for (const [what, path] of [
+    ['thousands of parameters', `/${':a-'.repeat(5_000)}/`],
+    ['a pattern that may take long', `/:a(${'a*'.repeat(30)})/`],
+    ['a pattern that is none', '/:a(:a(/'],
+  ]) {
+    it(`S41: An unknown path that looks like ${what} is read as a text`, async () => {
+      const errors: unknown[] = []
+      const port = await listen({ onError: (error) => errors.push(error) })
+      const request = `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`
+      const from = performance.now()
+      for (let sent = 0; sent < 200; sent += 1)
+        expect(await exchange(port, request)).toMatch(/^HTTP\/1\.1 404 .*404 page not found$/s)
+      expect(performance.now() - from).toBeLessThan(1_500)
+      expect(errors).toEqual([])
+    })
+  }
+
   it('A body may come under any content type, because DTM does not look at it', async () => {
     const port = await listen()
     for (const type of ['/', ';', 'json', '\u00e9', 'a/b, c/d', 'text/plain;=', '']) {

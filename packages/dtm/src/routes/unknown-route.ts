@@ -4,13 +4,18 @@ const NOT_FOUND = '404 page not found'
 
 /**
  * Answers as gin does: with 404 in plain text, also for a known path with another method. A path that has a slash too
- * many at its end is redirected.
+ * many at its end is redirected. Call it before routes are added.
  */
 export function answerUnknownRoutes(app: FastifyInstance): void {
+  // Fastify's `hasRoute` takes what it is asked for as a pattern, and compiles regular expressions of its parameters.
+  const known = new Set<string>()
+  app.addHook('onRoute', function noteRoute({ method, url }) {
+    for (const each of [method].flat()) known.add(`${each} ${url}`)
+  })
   function answerUnknownRoute(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const [path = '', query] = request.url.split('?', 2)
     const url = path.slice(0, -1)
-    if (!path.endsWith('/') || !app.hasRoute({ url, method: request.method as 'GET' }))
+    if (!path.endsWith('/') || !known.has(`${request.method} ${url}`))
       return reply.code(404).header('content-type', 'text/plain').send(NOT_FOUND)
     const location = query === undefined ? url : `${url}?${query}`
     if (request.method !== 'GET') return reply.code(307).header('location', location).send()
