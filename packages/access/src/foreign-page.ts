@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { HostRule } from './host-rule.ts'
+import { HOST_CHARACTERS_MAX, type HostRule } from './host-rule.ts'
 
 interface ChangingRequest {
   readonly method?: string | undefined
@@ -49,6 +49,7 @@ function isNavigation(headers: IncomingHttpHeaders): boolean {
 }
 
 function isForeign(pageUrl: string, host: string, hosts: HostRule | undefined): boolean {
+  if (pageUrl.length > HOST_CHARACTERS_MAX || host.length > HOST_CHARACTERS_MAX) return true
   const page = URL.parse(pageUrl)
   // `Origin: null` names no page that could be compared.
   if (page === null || page.host === '') return true

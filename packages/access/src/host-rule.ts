@@ -1,5 +1,11 @@
 import { isIP, isIPv4 } from 'node:net'
 
+/**
+ * A longer text is no Host and no origin: a name of DNS has 253 characters, and a port six more. To read a name of 1,700 letters
+ * of other scripts takes 10 ms, and Host and Origin are read before any key.
+ */
+export const HOST_CHARACTERS_MAX = 300
+
 /** This many spellings of an allowed Host are remembered, so that they are not parsed again. */
 const REMEMBERED_MAX = 64
 
@@ -50,7 +56,7 @@ function buildHostRule(named: readonly string[], isOwn: (hostname: string) => bo
  * if the text is not a Host.
  */
 export function readHostname(host: string): string | undefined {
-  if (host === '' || /[/\\@?#\s]/.test(host)) return undefined
+  if (host === '' || host.length > HOST_CHARACTERS_MAX || /[/\\@?#\s]/.test(host)) return undefined
   const hostname = URL.parse(`http://${host}`)?.hostname.replace(/\.$/, '')
   // A URL reads 127.1, 0x7f.0.0.1 and 2130706433 as 127.0.0.1. A browser always writes the address itself.
   if (hostname !== undefined && isIPv4(hostname) && !host.startsWith(hostname)) return undefined

@@ -420,6 +420,24 @@ describe('a page in a browser', () => {
     expect(readRefusalCode(guard, buildHead({ host: 'evil.example' }))).toBe('SAGA_HOST_REFUSED')
   })
 
+  it('S41: A long name of other letters, in whichever header it comes, is refused without a look at it', () => {
+    const name = Array.from({ length: 1_700 }, (_, n) =>
+      encodeURIComponent(String.fromCharCode(0x4e00 + n)),
+    ).join('')
+    const gate = createGate({ credentials: readBearerKey, hosts: buildLoopbackHostRule([]) })
+    const guard = gate.buildGuard('open', true)
+    const from = performance.now()
+    for (let time = 0; time < 100; time += 1) {
+      expect(gate.allowsScope('read', buildHead({ host: name }))).toBe(false)
+      expect(gate.allowsScope('read', buildHead({ ':authority': name }))).toBe(false)
+      for (const headers of [{ origin: `http://${name}` }, { origin: 'http://a', host: name }])
+        expect(readRefusalCode(guard, buildHead(headers))).toBe('SAGA_ORIGIN_REFUSED')
+      const read = { ...buildHead({ referer: `http://${name}/` }), method: 'GET' }
+      expect(readRefusalCode(guard, read)).toBe('SAGA_ORIGIN_REFUSED')
+    }
+    expect(performance.now() - from).toBeLessThan(1_000)
+  })
+
   it('S16: A foreign name in the authority of HTTP/2 is refused like one in the Host header', () => {
     const gate = createGate({ credentials: readBearerKey, hosts: buildLoopbackHostRule([]) })
     const guard = gate.buildGuard(['read'], false)

@@ -103,6 +103,17 @@ describe('S2: a URL', () => {
     expect(free.resolve(url)).toMatchObject({ origin: 'http://bank.test' })
   })
 
+  it.each(['http://', 'http:///', 'http://\t/', 'http://\n', 'https://a@'])(
+    'S41: A URL with a host of 2,000 letters behind %j is refused in no time',
+    (start) => {
+      const letters = String.fromCharCode(...Array.from({ length: 2_000 }, (_, n) => 0x4e00 + n))
+      const from = performance.now()
+      for (let count = 0; count < 100; count++)
+        expect(free.check(`${start}${letters}/${count}`)).toMatchObject({ code: 'SAGA_URL_INVALID' })
+      expect(performance.now() - from).toBeLessThan(500)
+    },
+  )
+
   it('The message does not repeat a refused URL, since it may hold a secret', () => {
     for (const [, url] of HOSTILE) expect(free.check(url)?.message).not.toMatch(/secret|evil/)
   })
