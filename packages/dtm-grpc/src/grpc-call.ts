@@ -21,6 +21,11 @@ const HEAD = { ':status': 200, 'content-type': 'application/grpc' } as const
 const CONTENT_TYPE = /^application\/grpc(?:[+;]|$)/i
 /** A client takes the answer and the status of a call within this time. */
 export const TAKE_MS_MAX = 10_000
+/**
+ * A call is reset that has brought more frames of data than this which nothing has read. Each is a Buffer, whose object takes a
+ * few hundred bytes: so many take as much as the 64 KiB that may come unread.
+ */
+const UNREAD_PIECES_MAX = 256
 const NOT_WHOLE = buildStatus(CODES.INTERNAL, 'the call ended within a message')
 
 export const OK: CallStatus = { code: CODES.OK, details: '' }
@@ -36,6 +41,7 @@ export class GrpcCall {
   readonly packing: Packing | undefined | null
   readonly #stream: ServerHttp2Stream
   #hasStatus = false
+  #unreadPieces = 0
 
   /** It keeps nothing else of the head, which may be large beside all that a call holds. */
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders) {
@@ -44,6 +50,7 @@ export class GrpcCall {
     this.packing = readPacking(headers)
     // An error closes the stream, and that is all that counts.
     stream.on('error', () => undefined)
+    this.#boundPieces()
   }
 
   /** No status can be sent any more. */
@@ -70,6 +77,8 @@ export class GrpcCall {
     const reader = new MessageReader(bytesMax)
     let left = messagesMax
     for await (const chunk of this.#stream.iterator({ destroyOnReturn: false })) {
+      // It is all that has come.
+      this.#unreadPieces = 0
       for (const { isPacked, bytes } of reader.read(chunk as Buffer)) {
         left--
         if (left < 0) throw new CallError(buildStatus(CODES.RESOURCE_EXHAUSTED, 'too many messages'))
@@ -126,6 +135,19 @@ export class GrpcCall {
     this.#boundEnd()
     this.#stream.respond(head, { endStream: true })
     this.#stopClient()
+  }
+
+  #boundPieces(): void {
+    const stream = this.#stream
+    const push = stream.push
+    stream.push = (chunk: Buffer | null, ...rest) => {
+      if (chunk !== null) this.#unreadPieces++
+      if (this.#unreadPieces <= UNREAD_PIECES_MAX) return push.call(stream, chunk, ...rest)
+      stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
+      // What has come is let go of by that alone.
+      stream.destroy()
+      return false
+    }
   }
 
   /** A client that does not take what it was answered would hold the call for as long as its connection. */

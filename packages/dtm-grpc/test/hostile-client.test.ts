@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { type ClientHttp2Session, connect } from 'node:http2'
+import { type ClientHttp2Session, connect, constants } from 'node:http2'
 import { connect as connectTcp, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,6 +22,11 @@ import { openCall, openSession, serializeSubmit, toMessage } from './support/raw
 const PREFACE = Buffer.concat([
   Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
   Buffer.from('000000040000000000', 'hex'),
+])
+/** Its settings let the server send no data. */
+const PREFACE_WITHOUT_WINDOW = Buffer.concat([
+  Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+  Buffer.from('000006040000000000000400000000', 'hex'),
 ])
 const HEALTH_PATH = '/grpc.health.v1.Health/Check'
 const WATCH_PATH = '/grpc.health.v1.Health/Watch'
@@ -81,6 +86,21 @@ async function openSocket({ address }: GrpcFixture): Promise<Socket> {
   onTestFinished(() => void socket.destroy())
   await once(socket, 'connect')
   return socket
+}
+
+/** Lists the codes with which the server resets calls of a raw connection. */
+function listResets(socket: Socket): readonly number[] {
+  const codes: number[] = []
+  let bytes = Buffer.alloc(0)
+  socket.on('data', (chunk: Buffer) => {
+    bytes = Buffer.concat([bytes, chunk])
+    while (bytes.length >= 9 && bytes.length >= 9 + bytes.readUIntBE(0, 3)) {
+      const end = 9 + bytes.readUIntBE(0, 3)
+      if (bytes.readUInt8(3) === RST_STREAM) codes.push(bytes.readUInt32BE(9))
+      bytes = bytes.subarray(end)
+    }
+  })
+  return codes
 }
 
 /** The server may end a connection by a reset, too. */
@@ -570,6 +590,30 @@ describe('a hostile client', () => {
     expect(await open()).toBe('8')
     if (typeof first === 'object') first.end()
     await expect.poll(async () => typeof (await open())).toBe('object')
+    await expectServes(fixture)
+  })
+
+  it.each([
+    ['for reflection whose answers are not read', REFLECTION_PATH],
+    ['that waits for its turn', '/dtmgimp.Dtm/Submit'],
+  ])('S41: A call %s is reset when it brings thousands of frames of one byte', async (_, path) => {
+    await using fixture = await openGrpcFixture()
+    const session = openSession(fixture)
+    await once(session, 'remoteSettings')
+    if (path !== REFLECTION_PATH)
+      for (let n = 0; n < KEYED_BOUNDS.receivingMax; n++) openCall(session, Buffer.alloc(3))
+    const socket = await openSocket(fixture)
+    const codes = listResets(socket)
+    const question = toMessage(Buffer.from('\x1a\x0ddtmgimp.proto'))
+    socket.write(
+      Buffer.concat([
+        PREFACE_WITHOUT_WINDOW,
+        frame(HEADERS, 4, 1, toHead(path)),
+        frame(DATA, 0, 1, Buffer.concat(Array.from({ length: 20 }, () => question))),
+        ...Array.from({ length: 50_000 }, () => frame(DATA, 0, 1, Buffer.alloc(1))),
+      ]),
+    )
+    await expect.poll(() => codes).toEqual([constants.NGHTTP2_ENHANCE_YOUR_CALM])
     await expectServes(fixture)
   })
 
