@@ -9,6 +9,8 @@ export interface WaitingRequest {
   readonly begin: () => void
   /** This many bytes of its body may be held meanwhile. */
   readonly bodyBytes: number
+  /** Its connection has shown a good key, and its body comes in chunks, each of which is held as a Buffer. */
+  readonly isInChunks?: boolean
   /** Its connection had shown no good key when it began to wait. */
   readonly isStranger: boolean
   /** It is a decision on a request whose session was looked for, which is answered also if a later request was refused. */

@@ -60,6 +60,13 @@ const UNREAD_PER_HOLDER_MAX = 128
  * time of the turn was over. Node parses that many in about 10 ms.
  */
 const EXCESS_PER_TURN_MAX = 1_000
+/**
+ * A request with a good key that waits counts as this many if its body comes in chunks. One read may bring 10,900 of them, which takes
+ * 5 to 30 ms and is held as 5 MB until the request begins, so that a fourth one in a turn is a flood.
+ */
+const LATE_OF_CHUNKED = EXCESS_PER_TURN_MAX / 4
+/** While so many of them wait, no connection is read from that was paused, or that is new in a network without a good key. */
+const CHUNKED_WAITING_MAX = 8
 
 export interface FairTurnsOptions {
   /** One turn of the event loop begins this many requests of one connection. */
@@ -118,6 +125,7 @@ export class FairTurns {
   #knownBegun = 0
   #waitingCount = 0
   #waitingOfStrangers = 0
+  #waitingInChunks = 0
   #turn = 0
   #isTurnCounted = false
   #acceptingTurns = 0
@@ -152,12 +160,14 @@ export class FairTurns {
       begin()
       return true
     } else this.#countLate(isStranger)
-    return this.#add(
-      connection,
+    const request = {
       // It begins in a turn that another request has counted, and keeps its own async context.
-      { begin: AsyncResource.bind(begin), bodyBytes: this.#options.readBodyBytes(raw), isStranger },
-      isOverShare,
-    )
+      begin: AsyncResource.bind(begin),
+      bodyBytes: this.#options.readBodyBytes(raw),
+      isInChunks: !isStranger && raw.headers['transfer-encoding'] !== undefined,
+      isStranger,
+    }
+    return this.#add(connection, request, isOverShare)
   }
 
   /** Begins no request of a connection until `goOn` is called, as often as this was called. */
@@ -172,8 +182,9 @@ export class FairTurns {
     this.#countTurn()
     const isStranger = connection.caller === undefined
     const begin = AsyncResource.bind(decide)
-    connection.waiting.unshift({ begin, bodyBytes: 0, isStranger, isDecision: true })
-    this.#countWaiting(isStranger, 1)
+    const decision = { begin, bodyBytes: 0, isStranger, isDecision: true } as const
+    connection.waiting.unshift(decision)
+    this.#countWaiting(decision, 1)
     this.#queue(connection)
   }
 
@@ -290,8 +301,12 @@ export class FairTurns {
     // key only if nothing of it waits already.
     if (bodyBytes > 0 && isStranger && isOverShare) return false
     connection.waiting.push(request)
-    this.#countWaiting(isStranger, 1)
+    this.#countWaiting(request, 1)
     this.#queue(connection)
+    if (request.isInChunks === true) {
+      this.#late += LATE_OF_CHUNKED
+      this.#pauseIfFlooded()
+    }
     if (bodyBytes > 0) this.#options.hold(connection, bodyBytes)
     if (isStranger) this.readLater(connection)
     // A body is read once its request has begun, and its bytes are counted there.
@@ -308,9 +323,10 @@ export class FairTurns {
       : this.#waitingCount - this.#waitingOfStrangers < waitingMax
   }
 
-  #countWaiting(isStranger: boolean, change: 1 | -1): void {
+  #countWaiting({ isStranger, isInChunks }: WaitingRequest, change: 1 | -1): void {
     this.#waitingCount += change
     if (isStranger) this.#waitingOfStrangers += change
+    if (isInChunks === true) this.#waitingInChunks += change
   }
 
   #queue(connection: Connection): void {
@@ -331,9 +347,9 @@ export class FairTurns {
   }
 
   #forget(connection: Connection): void {
-    for (const { bodyBytes, isStranger } of connection.waiting) {
-      this.#countWaiting(isStranger, -1)
-      this.#options.release(connection, bodyBytes)
+    for (const request of connection.waiting) {
+      this.#countWaiting(request, -1)
+      this.#options.release(connection, request.bodyBytes)
     }
     connection.waiting.length = 0
     this.#connections.delete(connection)
@@ -355,7 +371,8 @@ export class FairTurns {
     this.#resumeSome(this.#toStartFirst, STARTED_PER_TURN_MAX)
     // Callers with a good key may bring as many requests in each turn, without an end.
     const hasWaited = this.#turn - this.#startedInTurn > ACCEPTING_TURNS
-    if (this.#acceptingTurns === 0 || hasWaited) {
+    const mayReadMore = this.#waitingInChunks < CHUNKED_WAITING_MAX
+    if (mayReadMore && (this.#acceptingTurns === 0 || hasWaited)) {
       this.#startedInTurn = this.#turn
       this.#resumeSome(this.#toResume, RESUMED_PER_TURN_MAX)
       this.#resumeSome(this.#toStart, STARTED_PER_TURN_MAX)
@@ -399,7 +416,7 @@ export class FairTurns {
     for (let begun = 0; begun < max && connection.sessionsSought === 0; begun += 1) {
       const request = connection.waiting.shift()
       if (request === undefined) break
-      this.#countWaiting(request.isStranger, -1)
+      this.#countWaiting(request, -1)
       if (!isStranger) this.#knownBegun += 1
       if (request.bodyBytes > 0) this.#options.release(connection, request.bodyBytes)
       // Another request of the connection may have been refused.

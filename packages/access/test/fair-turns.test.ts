@@ -177,6 +177,49 @@ describe('S41: requests of many connections in one turn of the event loop', () =
   })
 })
 
+describe('S41: requests that wait, whose bodies come in chunks', () => {
+  const CHUNKED = Object.assign(new IncomingMessage(new Socket()), {
+    headers: { 'transfer-encoding': 'chunked' },
+  })
+
+  /** Each turn has no time for them, and begins one. Returns how many have waited at once. */
+  async function flood(raw: IncomingMessage): Promise<number> {
+    const { turns, ask, work, endTurn } = createTurns({ bodyBytes: 100 })
+    const connections = openMany(createKey('flood'), 200)
+    for (const each of connections) ask(each, 'f', 0)
+    await endTurn()
+    const honest = open(createKey('honest'))
+    let waited = 0
+    for (let turn = 0; turn < 60; turn++) {
+      ask(honest, 'h', TURN_MS)
+      for (const each of connections)
+        if (each.isPaused !== true) expect(turns.begin(each, work('f', TURN_MS), raw)).toBe(true)
+      waited = Math.max(waited, turns.waitingCount)
+      await endTurn()
+    }
+    return waited
+  }
+
+  it('A few of them wait at once, since each may hold thousands of chunks', async () => {
+    expect(await flood(CHUNKED)).toBeLessThanOrEqual(16)
+  })
+
+  it('Those with another body all wait, and each is held as its bytes', async () => {
+    expect(await flood(RAW)).toBeGreaterThan(100)
+  })
+
+  it('No other connection waits for one of them', async () => {
+    const { turns, ask, work, endTurn } = createTurns({ bodyBytes: 100 })
+    const others = openMany(createKey('others'), 20)
+    for (const each of others) ask(each, 'o', 0)
+    await endTurn()
+    ask(open(createKey('first')), 'a', TURN_MS)
+    turns.begin(open(createKey('chunked')), work('c', 0), CHUNKED)
+    expect(countPaused(others)).toBe(0)
+    expect(await endTurn()).toBe('ac')
+  })
+})
+
 describe('S41: the connections of strangers in a turn that has no more time for them', () => {
   it('None of them is read from, and then a few are in each turn', async () => {
     const { turns, ask, endTurn } = createTurns()
