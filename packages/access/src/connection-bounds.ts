@@ -35,6 +35,8 @@ const CALL_OVERHEAD_BYTES = 10 * 1024
  * than its bytes.
  */
 export const CHUNK_OVERHEAD_BYTES = 300
+/** One read may bring this many chunks of one byte. */
+const CHUNKS_PER_READ_MAX = 11_000
 /** A chunk of at most this size costs more than its bytes do: about as much as a request that waits. */
 const TINY_CHUNK_BYTES = 64
 /** One read may bring 10,000 tiny chunks. After this many, the connection is read from in a later turn. */
@@ -205,7 +207,8 @@ export class ConnectionBounds {
   /**
    * Calls `decide`, or `fail`, when the session of a request has been looked for and it is the turn of its connection,
    * unless that ends before. Meanwhile no other request of the connection begins: thousands that look for made-up
-   * sessions would all be decided at once, since they wait for one read of the store.
+   * sessions would all be decided at once, since they wait for one read of the store. Nothing more is read of it either, and the chunks of
+   * a body that may have come with the head count as held.
    */
   waitForSession(
     raw: IncomingMessage,
@@ -218,10 +221,18 @@ export class ConnectionBounds {
       return
     }
     const connection = findConnection(raw.socket)
+    const isInChunks = raw.headers['transfer-encoding'] !== undefined
+    const heldBytes = isInChunks ? CHUNKS_PER_READ_MAX * CHUNK_OVERHEAD_BYTES : 0
     this.#turns.holdForSession(connection)
+    this.#holders.hold(connection, heldBytes)
+    const goOn = (next: () => void) =>
+      this.#turns.goOn(connection, () => {
+        this.#holders.release(connection, heldBytes)
+        next()
+      })
     finding.then(
-      () => this.#turns.goOn(connection, decide),
-      (error: Error) => this.#turns.goOn(connection, () => fail(error)),
+      () => goOn(decide),
+      (error: Error) => goOn(() => fail(error)),
     )
   }
 

@@ -170,9 +170,10 @@ export class FairTurns {
     return this.#add(connection, request, isOverShare)
   }
 
-  /** Begins no request of a connection until `goOn` is called, as often as this was called. */
+  /** Begins no request of a connection, and reads nothing of it, until `goOn` is called, as often as this was called. */
   holdForSession(connection: Connection): void {
     connection.sessionsSought += 1
+    pauseReading(connection)
   }
 
   /** Calls `decide` when it is the turn of the connection, before its other requests, or never if the connection ends. */
@@ -428,7 +429,7 @@ export class FairTurns {
   }
 
   #readOnIfPaused(connection: Connection): void {
-    if (connection.isPaused !== true || connection.isRefused) return
+    if (connection.isPaused !== true || connection.isRefused || connection.sessionsSought > 0) return
     if (this.#toReadOn.has(connection) || this.#new.some((queue) => queue.has(connection))) return
     if (connection.waiting.length >= this.#options.perTurnMax) return
     if (connection.caller === undefined) this.#toReadOn.add(connection)
@@ -443,7 +444,7 @@ export class FairTurns {
       const connection = connections.shift()
       if (connection === undefined) return
       // A connection with waiting requests is queued again when they have begun.
-      if (connection.isRefused || connection.waiting.length > 0) continue
+      if (connection.isRefused || connection.waiting.length > 0 || connection.sessionsSought > 0) continue
       // Its site may have become a costly one while it waited.
       const isNew = connections === this.#toStart || connections === this.#toStartFirst
       if (isNew && this.#costlySites.has(readSite(connection))) {

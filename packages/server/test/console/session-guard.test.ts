@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type IncomingMessage, request } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setImmediate } from 'node:timers/promises'
 import { createGate, KeyQuota, KeyRate, readBearerKey } from '@counterstep/access'
@@ -410,5 +410,49 @@ describe('S41: made-up sessions', () => {
     for (const each of await Promise.all(received))
       expect(each.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 401'])
     expect(asked).toHaveLength(10)
+  })
+
+  it('Nothing more is read of a connection while one is looked for, and the chunks that it may have brought are bounded', async () => {
+    await using fixture = await openSessionFixture()
+    const { app, sessions } = fixture.openNode()
+    const asked: (() => void)[] = []
+    sessions.find = () =>
+      new Promise((resolve) => {
+        asked.push(() => resolve(undefined))
+      })
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    const { port } = app.server.address() as AddressInfo
+    const sockets: Socket[] = []
+    using _ = {
+      [Symbol.dispose]() {
+        for (const each of sockets) each.destroy()
+      },
+    }
+    const own: Socket[] = []
+    app.server.on('connection', (socket: Socket) => own.push(socket))
+    const head = `POST /v1/transactions HTTP/1.1\r\n${FAKE.join('\r\n')}\r\nTransfer-Encoding: chunked\r\n\r\n`
+    let closed = 0
+    const send = async () => {
+      const socket = connect(port, '127.0.0.1')
+      sockets.push(socket)
+      socket.on('error', () => undefined)
+      socket.on('close', () => {
+        closed += 1
+      })
+      socket.write(head)
+      const before = asked.length
+      await expect.poll(() => asked.length).toBe(before + 1)
+      return { socket, received: text(socket).catch(() => '') }
+    }
+    const { socket, received } = await send()
+    socket.write('1\r\nx\r\n'.repeat(50_000))
+    for (let turn = 0; turn < 200; turn += 1) await setImmediate()
+    expect(own[0]?.bytesRead).toBe(head.length)
+    for (let other = 0; other < 10; other += 1) await send()
+    await expect.poll(() => closed).toBeGreaterThan(0)
+    expect(closed).toBeLessThan(5)
+    for (const answer of asked) answer()
+    expect(await received).toMatch(/^(HTTP\/1.1 401|$)/)
+    await expect.poll(() => closed).toBe(11)
   })
 })
