@@ -455,4 +455,28 @@ describe('S41: made-up sessions', () => {
     expect(await received).toMatch(/^(HTTP\/1.1 401|$)/)
     await expect.poll(() => closed).toBe(11)
   })
+
+  it('A connection whose session is found is read on, with any body', async () => {
+    await using fixture = await openSessionFixture(['submit', 'read'])
+    const { app } = fixture.openNode()
+    const session = await logIn(app, { key: fixture.key })
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    const { port } = app.server.address() as AddressInfo
+    const socket = connect(port, '127.0.0.1')
+    const received = text(socket)
+    const fields = Object.entries({ ...session, 'content-type': 'application/json' })
+    const head = [
+      'POST /v1/transactions HTTP/1.1',
+      'Host: 127.0.0.1',
+      ...fields.map((pair) => pair.join(': ')),
+    ]
+    const body = '{}'.padEnd(200_000)
+    socket.write(`${[...head, `Content-Length: ${body.length}`].join('\r\n')}\r\n\r\n${body}`)
+    socket.write(`${[...head, 'Transfer-Encoding: chunked'].join('\r\n')}\r\n\r\n`)
+    for (let sent = 0; sent < body.length; sent += 50_000)
+      socket.write(`${(50_000).toString(16)}\r\n${body.slice(sent, sent + 50_000)}\r\n`)
+    socket.write('0\r\n\r\n')
+    socket.write(`${[...head, 'Connection: close', 'Content-Length: 2'].join('\r\n')}\r\n\r\n{}`)
+    expect((await received).match(/HTTP\/1.1 \d+/g)).toEqual(Array(3).fill('HTTP/1.1 202'))
+  })
 })
