@@ -144,7 +144,7 @@ export class GrpcCall {
       if (chunk !== null) this.#unreadPieces++
       if (this.#unreadPieces <= UNREAD_PIECES_MAX) return push.call(stream, chunk, ...rest)
       stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
-      // What has come is let go of by that alone.
+      // A close alone would hold the pieces that have come until the client lets the answers go.
       stream.destroy()
       return false
     }
