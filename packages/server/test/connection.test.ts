@@ -147,11 +147,12 @@ describe('a connection', () => {
   it('A connection may wait for longer than a request may take to arrive', async () => {
     const engine = createScriptedEngine({
       submit: async () => {
-        await sleep(400)
+        await sleep(2_000)
         return buildSubmitView('a', { status: 'succeeded' })
       },
     })
-    const { url } = await listen({ engine, limits: { requestTimeoutMs: 100, connectionsCheckMs: 20 } })
+    // On a busy machine the request itself may take some 100 ms to arrive.
+    const { url } = await listen({ engine, limits: { requestTimeoutMs: 1_000, connectionsCheckMs: 20 } })
     const answer = await fetch(`${url}/v1/transactions`, submit)
     expect(answer.status).toBe(200)
   })
