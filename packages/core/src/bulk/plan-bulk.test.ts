@@ -117,6 +117,18 @@ describe('the next step of a bulk job', () => {
     expect(planBulk({ ...job, state: 'watching' }, buildParts('ww'), 0)).toEqual(enter('running'))
   })
 
+  it.each([
+    ['person', 'ooggwwwwww', 'watching'],
+    ['person', 'oogggwwwww', 'running'],
+    ['canary', 'ooggwwwwww', 'running'],
+  ] as const)(
+    'watches its canaries again if a person has paused that: paused by %s at %s',
+    (pausedBy, fates, state) => {
+      const paused: BulkJob = { ...JOB, state: 'paused', pausedBy }
+      expect(commandBulk(paused, buildParts(fates), 'resume', 7)).toMatchObject({ state, stateSince: 7 })
+    },
+  )
+
   it('pauses when over a fifth of the last 50 were refused, and looks at later ones alone after a resume', () => {
     const running = { ...JOB, state: 'running' } as const
     const tenRefused = `${'o'.repeat(40)}${'r'.repeat(10)}`

@@ -89,10 +89,16 @@ export function commandBulk(
       if (job.state !== 'paused') return undefined
       const fates = parts.map((part) => part.fates).join('')
       const first = fates.indexOf('w')
-      const state = first !== -1 && first < job.canary ? 'canary' : 'running'
+      const state = toResumedState(job, first)
       return { ...rest, state, stateSince: now, countedFrom: first === -1 ? fates.length : first }
     }
   }
+}
+
+/** `first` is the first one that waits. Who resumes a job that its canaries have paused takes what they showed for good enough. */
+function toResumedState({ canary, pausedBy }: BulkJob, first: number): BulkState {
+  if (first !== -1 && first < canary) return 'canary'
+  return first === canary && pausedBy === 'person' ? 'watching' : 'running'
 }
 
 /** Chooses the next ones that wait, as many as the rate allows in a second, the canaries too. */
