@@ -34,12 +34,13 @@ export function watchOrder(beforeUnordered: () => void): StatementOrder {
         beforeUnordered()
         return call(values)
       }
-      // It stays under way when it fails, so that the next one is unordered.
+      // It stays under way when it fails, so that the next one is unordered. So does one that is told by events: its object has a
+      // `then` that throws.
       isUnderWay = true
       const callback = values.at(-1)
       if (isCallback(callback)) return call([...values.slice(0, -1), noteSuccess(callback, succeed)])
       const answer = call(values)
-      if (isThenable(answer)) answer.then(succeed, leaveToEffect)
+      if (isThenable(answer) && !('on' in answer)) answer.then(succeed, leaveToEffect)
       return answer
     },
   }

@@ -142,6 +142,23 @@ for (const server of ['mariadb', 'mysql'] as const) {
           expect([await countMysqlRows(pool, call.gid), await mysqlEffects(pool, call.gid)]).toEqual([0, []])
         })
 
+        it('An effect may read the rows of a statement as events', async () => {
+          const call = newCall()
+          const outcome = await mysqlBarrier(pool).run(call, async (tx) => {
+            const rows: unknown[] = []
+            for (let round = 0; round < 2; round++) {
+              const query = findRaw(tx)
+                .query('SELECT 1 AS one')
+                .on('result', (row) => rows.push(row))
+              await once(query, 'end')
+            }
+            await actOnMysql(tx, call, SUCCEED)
+            return rows.length
+          })
+          expect(outcome).toEqual({ decision: 'run', answer: '2' })
+          expect(await mysqlEffects(pool, call.gid)).toEqual(['action'])
+        })
+
         for (const [way, write] of [
           ['the handle', (tx: PoolConnection, call: BarrierCall) => actOnMysql(tx, call, SUCCEED)],
           [
