@@ -65,7 +65,7 @@ const EXCESS_PER_TURN_MAX = 1_000
  * 5 to 30 ms and is held as 5 MB until the request begins, so that a fourth one in a turn is a flood.
  */
 const LATE_OF_CHUNKED = EXCESS_PER_TURN_MAX / 4
-/** While so many of them wait, no connection is read from that was paused, or that is new in a network without a good key. */
+/** While so many of them wait, connections that were paused, or are new in a network without a good key, are read from in one of ACCEPTING_TURNS turns. */
 const CHUNKED_WAITING_MAX = 8
 
 export interface FairTurnsOptions {
@@ -164,7 +164,9 @@ export class FairTurns {
       // It begins in a turn that another request has counted, and keeps its own async context.
       begin: AsyncResource.bind(begin),
       bodyBytes: this.#options.readBodyBytes(raw),
-      isInChunks: !isStranger && raw.headers['transfer-encoding'] !== undefined,
+      // One whose connection waits for a session may wait for long, and others shall not wait for it.
+      isInChunks:
+        !isStranger && connection.sessionsSought === 0 && raw.headers['transfer-encoding'] !== undefined,
       isStranger,
     }
     return this.#add(connection, request, isOverShare)
@@ -372,8 +374,8 @@ export class FairTurns {
     this.#resumeSome(this.#toStartFirst, STARTED_PER_TURN_MAX)
     // Callers with a good key may bring as many requests in each turn, without an end.
     const hasWaited = this.#turn - this.#startedInTurn > ACCEPTING_TURNS
-    const mayReadMore = this.#waitingInChunks < CHUNKED_WAITING_MAX
-    if (mayReadMore && (this.#acceptingTurns === 0 || hasWaited)) {
+    const mayReadMore = this.#acceptingTurns === 0 && this.#waitingInChunks < CHUNKED_WAITING_MAX
+    if (mayReadMore || hasWaited) {
       this.#startedInTurn = this.#turn
       this.#resumeSome(this.#toResume, RESUMED_PER_TURN_MAX)
       this.#resumeSome(this.#toStart, STARTED_PER_TURN_MAX)

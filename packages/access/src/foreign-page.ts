@@ -49,8 +49,10 @@ function isNavigation(headers: IncomingHttpHeaders): boolean {
 }
 
 function isForeign(pageUrl: string, host: string, hosts: HostRule | undefined): boolean {
-  if (pageUrl.length > HOST_CHARACTERS_MAX || host.length > HOST_CHARACTERS_MAX) return true
-  const page = URL.parse(pageUrl)
+  // A Referer has a path and a query, which may be long.
+  const origin = /^https?:\/\/[^/?#]*/i.exec(pageUrl)?.[0] ?? ''
+  if (origin.length > HOST_CHARACTERS_MAX || host.length > HOST_CHARACTERS_MAX) return true
+  const page = URL.parse(origin)
   // `Origin: null` names no page that could be compared.
   if (page === null || page.host === '') return true
   // The Host is read with the page's scheme, since a browser leaves out the port of that scheme. Our own scheme may be

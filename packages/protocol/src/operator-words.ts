@@ -44,8 +44,8 @@ export interface CommandFault {
 }
 
 export const COMMAND_ID_LENGTH_MAX = 64
-/** Retries of one caller in a row are one entry. A full trail refuses all but retry and stop. */
-export const TRAIL_ENTRIES_MAX = 64
+/** Retries of one caller in a row are one entry. A trail of 64 is full: it refuses a pause, and further commands of one kind are one entry. */
+export const TRAIL_ENTRIES_MAX = 72
 /** The attempts of one op are remembered as this many runs. Beyond it the two oldest merge. */
 export const ATTEMPT_RUNS_MAX = 8
 export const RUN_EXCERPT_LENGTH_MAX = 200

@@ -127,8 +127,11 @@ export function lease<Connection extends object>(
       },
       set: (_, key, value: unknown) => Reflect.set(raw, key, value),
       // Calls a transaction function.
-      apply: (_, self, values) =>
-        call(undefined, () => Reflect.apply(raw as unknown as Call, self, values), values),
+      apply: (_, self, values) => {
+        const run = (sent: readonly unknown[]) => Reflect.apply(raw as unknown as Call, self, [...sent])
+        const send = () => (order === undefined ? run(values) : order.send('apply', values, run))
+        return call(undefined, send, values)
+      },
     })
     handles.set(raw, handle)
     return handle

@@ -25,6 +25,10 @@ export function watchOrder(beforeUnordered: () => void): StatementOrder {
   const succeed = (): void => {
     isUnderWay = false
   }
+  const noteAnswer = (answer: unknown): unknown => {
+    succeed()
+    return answer
+  }
   return {
     send: (method, values, call) => {
       const isPreparing = method === PREPARING
@@ -40,8 +44,7 @@ export function watchOrder(beforeUnordered: () => void): StatementOrder {
       const callback = values.at(-1)
       if (isCallback(callback)) return call([...values.slice(0, -1), noteSuccess(callback, succeed)])
       const answer = call(values)
-      if (isThenable(answer) && !('on' in answer)) answer.then(succeed, leaveToEffect)
-      return answer
+      return isThenable(answer) && !('on' in answer) ? answer.then(noteAnswer) : answer
     },
   }
 }
@@ -57,8 +60,4 @@ function noteSuccess(callback: Callback, succeed: () => void): Callback {
     if (error === null || error === undefined) succeed()
     return callback(error, ...answer)
   }
-}
-
-function leaveToEffect(): void {
-  // The effect has the promise of the statement, and with it the error.
 }

@@ -8,8 +8,8 @@ import { BranchError } from '../branch/branch-errors.ts'
 export function checkResults(results: unknown, count: number): readonly unknown[] {
   if (Array.isArray(results) && results.length === count) {
     if (!results.some(isThenable)) return results
-    // Those that reject later concern a transaction that is rolled back.
-    void Promise.allSettled(results)
+    // Those that reject later concern a transaction that is rolled back. A query of a query builder would run if it were awaited.
+    void Promise.allSettled(results.filter((result) => result instanceof Promise))
     throw new BranchError(
       'BRANCH_RESULTS_INVALID',
       'a result of apply is a promise: return await Promise.all(…)',

@@ -331,6 +331,29 @@ for (const server of ['mariadb', 'mysql'] as const) {
         await dropMysqlDatabase(small)
       })
 
+      for (const [ending, answer] of [
+        ['COMMIT', undefined],
+        ['COMMIT', new BranchFailure('said no')],
+        ['CREATE TABLE IF NOT EXISTS made_by_a_handler (id int)', undefined],
+        ['CREATE TABLE IF NOT EXISTS made_by_a_handler (id int)', new BranchFailure('said no')],
+      ] as const) {
+        const word = ending.split(' ')[0]
+        it(`An effect of statements side by side that ends its transaction is noticed: ${word}, ${answer?.code ?? 'success'}`, async () => {
+          const call = newCall()
+          const small = createPool({ uri: `${url}/${await readDatabase(pool)}`, connectionLimit: 1 })
+          const running = mysqlBarrier(small).run(call, async (tx) => {
+            await Promise.all([actOnMysql(tx, call, SUCCEED), tx.query('SELECT count(*) FROM effect')])
+            await tx.query(ending)
+            await tx.query('SELECT count(*) FROM effect')
+            if (answer !== undefined) throw answer
+          })
+          await expect(running).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+          const [[setting]] = await small.query<RowDataPacket[]>('SELECT @@SESSION.autocommit AS autocommit')
+          expect(setting).toEqual({ autocommit: 1 })
+          await small.end()
+        })
+      }
+
       it('A row that a handler committed before it failed is not replayed as a success', async () => {
         const call = newCall()
         const barrier = mysqlBarrier(pool)

@@ -307,11 +307,6 @@ export function describeUnsendable(transaction: Transaction, call: CallKey, reas
   return `${describeCall(transaction, call)}${UNSENDABLE}${reason}`
 }
 
-/** Says so for a branch that waits for a time which an answer should have given. */
-export function describeUnopenable(branchId: string | undefined, reason: string): string {
-  return `wait of branch ${branchId}${UNOPENABLE}${reason}`
-}
-
 /** Whether the mark of the transaction says that a request or a wait lacks its values. */
 export function isUnsendable({ attention = '' }: Pick<Transaction, 'attention'>): boolean {
   return attention.includes(UNSENDABLE) || attention.includes(UNOPENABLE)

@@ -333,6 +333,33 @@ describe('The point of no return', () => {
     expect(decodeTransaction(buildRow(marked))).toEqual(marked)
   })
 
+  it.each([
+    ['a literal instant that is too late', { until: CREATED_AT + WAIT_END_MS_MAX + DAY_MS }],
+    ['a literal wait that ends too late', { ms: WAIT_END_MS_MAX }],
+    ['a value of the pivot that is no time', { ms: { $from: 'pay', at: '/t' } }],
+    ['a value of the pivot that is too late', { until: { $from: 'pay', at: '/late' } }],
+  ])(
+    'A wait behind the mark opens and ends at its bound, since nothing can turn the saga around: %s',
+    (_, wait) => {
+      const saga = startWith(
+        PIVOT,
+        { id: 'cool', wait },
+        { id: 'ship', action: `${BANK}/ship`, role: 'retriable' },
+      )
+      const body = JSON.stringify({ t: 'never', late: '2099-01-01T00:00:00Z' })
+      const paid = after(saga, [TIME, sent([0, 'action']), answered(0, 'action', 'success', { body })])
+      const open = step(paid as SagaTransaction, TIME, CREATED_AT + 5)
+      const lastAt = CREATED_AT + WAIT_END_MS_MAX
+      expect(open).toMatchObject({ status: 'submitted', noReturnAt: CREATED_AT })
+      expect(open.branches[1]?.action).toMatchObject({ state: 'open', nextAt: lastAt })
+      const ended = step(open, TIME, lastAt)
+      expect(ended.branches[1]?.action.state).toBe('succeeded')
+      expect(effectsText(sagaEffects(ended, lastAt))).toContain('call 03 action')
+      // It may have taken longer than the bound to come here.
+      expect(step(paid as SagaTransaction, TIME, lastAt + 5).branches[1]?.action.state).toBe('succeeded')
+    },
+  )
+
   it('A saga with retriables and without a pivot is marked before the first of them', () => {
     const sure = step(after(startWith(HOLD, MAIL), succeed(0)), TIME, CREATED_AT + 1, 'strong')
     expect(sure.noReturnAt).toBe(CREATED_AT + 1)

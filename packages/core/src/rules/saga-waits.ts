@@ -18,7 +18,7 @@ type Submitted = Extract<SagaTransaction, { readonly status: 'submitted' }>
 export interface PassedWaits {
   readonly saga: Submitted
   readonly durability: Durability
-  /** The first wait that is due and cannot open, because its time cannot be read from the values. */
+  /** The first wait that is due and cannot open, because its time cannot be read from the values. Behind the point of no return there is none. */
   readonly unusable?: UnusableRequest
 }
 
@@ -103,14 +103,20 @@ function changeWait(saga: Submitted, position: number, progress: OpProgress, now
 }
 
 /**
- * Finds when a wait that opens now ends. A text says why this cannot be known. A timer that ends too late for the barriers
- * is refused, and a wait for a signal is cut.
+ * Finds when a wait that opens now ends. A text says why this cannot be known, and turns the saga around. A timer that ends too
+ * late for the barriers is refused, and a wait for a signal is cut. Behind the point of no return nothing can turn the saga
+ * around any more, and it has to end: there a timer is cut, too, and one whose time cannot be read ends at the same instant.
  */
 export function findWaitEnd(saga: Submitted, position: number, now: number): number | string {
   const wait = saga.definition.branches[position]?.wait
   const lastAt = saga.createdAt + WAIT_END_MS_MAX
   if (wait === undefined) return now
   if (wait.type === 'signal') return Math.min(lastAt, now + (wait.timeoutMs ?? WAIT_END_MS_MAX))
+  const endsAt = findTimerEnd(saga, wait, now, lastAt)
+  return typeof endsAt === 'string' && saga.noReturnAt !== undefined ? Math.max(now, lastAt) : endsAt
+}
+
+function findTimerEnd(saga: Submitted, wait: TimeWait, now: number, lastAt: number): number | string {
   const time = findTime(saga, wait)
   if (typeof time === 'string') return time
   const endsAt = wait.type === 'ms' ? now + time : time

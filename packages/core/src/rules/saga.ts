@@ -21,7 +21,6 @@ import type { Durability, TransactionEvent } from './events.ts'
 import {
   type Answered,
   attentionReason,
-  describeUnopenable,
   describeUnsendable,
   findPolicy,
   type HeldBack,
@@ -230,7 +229,7 @@ function advance(saga: Unfinished, now: number): Folded {
   const { saga: passed, durability, unusable } = passWaits(saga, now)
   if (durability === 'strong') return { next: passed, durability }
   const otherwise = durability === 'lazy' ? answerDurability(saga) : 'none'
-  if (unusable !== undefined) return rejectUnusable(passed, unusable, 'wait', otherwise, now)
+  if (unusable !== undefined) return rejectUnusable(passed, unusable, otherwise, now)
   const after = finishIfDone(passed, otherwise, now)
   if (after.next.status !== 'submitted' || !needsMark(after.next)) return after
   return { next: { ...after.next, noReturnAt: now, updatedAt: now }, durability: 'strong' }
@@ -250,24 +249,20 @@ function afterTime(saga: Unfinished, otherwise: Durability, now: number): Folded
   const unusable = findUnusable(saga)
   return unusable === undefined
     ? { next: saga, durability: otherwise }
-    : rejectUnusable(saga, unusable, 'action', otherwise, now)
+    : rejectUnusable(saga, unusable, otherwise, now)
 }
 
 /** Turns the saga around for a value that cannot be used. After the point of no return it asks for a person instead. */
 function rejectUnusable(
   saga: Submitted,
   { branch, reason }: UnusableRequest,
-  what: 'action' | 'wait',
   otherwise: Durability,
   now: number,
 ): Folded {
   if (saga.noReturnAt === undefined)
     return decideAbort(saga, { cause: 'value-unusable', branch, reason }, now)
   if (saga.attention !== undefined) return { next: saga, durability: otherwise }
-  const attention =
-    what === 'action'
-      ? describeUnsendable(saga, { branch, op: 'action' }, reason)
-      : describeUnopenable(saga.definition.branches[branch]?.id, reason)
+  const attention = describeUnsendable(saga, { branch, op: 'action' }, reason)
   return { next: { ...saga, attention }, durability: 'strong' }
 }
 

@@ -19,7 +19,6 @@ import type { Durability, TransactionEvent } from './events.ts'
 import {
   type Answered,
   attentionReason,
-  describeUnopenable,
   describeUnsendable,
   findPolicy,
   type HeldBack,
@@ -324,16 +323,12 @@ function advance(workflow: Unfinished, now: number): FoldedWorkflow {
   const next = passed === saga ? workflow : fromSaga(workflow, passed)
   if (durability === 'strong') return { next, durability }
   const otherwise = durability === 'lazy' ? answerDurability(workflow) : 'none'
-  if (unusable !== undefined && next.noReturnAt === undefined)
+  if (unusable !== undefined)
     return decideAbort(
       next,
       { cause: 'value-unusable', branch: unusable.branch, reason: unusable.reason },
       now,
     )
-  if (unusable !== undefined && next.attention === undefined) {
-    const attention = describeUnopenable(next.steps[unusable.branch]?.branch.id, unusable.reason)
-    return { next: { ...next, attention }, durability: 'strong' }
-  }
   const lost = findLostAnswer(next)
   if (lost !== undefined && next.attention === undefined)
     return { next: { ...next, attention: describeLost(lost) }, durability: 'strong' }

@@ -1,4 +1,14 @@
-import { commitsByItself, execute, type MysqlConnection, type MysqlDone } from './mysql-connection.ts'
+import {
+  commitsByItself,
+  execute,
+  hasBegun,
+  hasErrno,
+  type MysqlConnection,
+  type MysqlDone,
+} from './mysql-connection.ts'
+
+const SAVEPOINT = 'counterstep_barrier'
+const NO_SUCH_SAVEPOINT: ReadonlySet<unknown> = new Set([1305])
 
 /**
  * Turns autocommit off while an effect sends statements that do not wait for each other.
@@ -8,26 +18,41 @@ import { commitsByItself, execute, type MysqlConnection, type MysqlDone } from '
  * autocommit off it begins another transaction, which the ROLLBACK of the call ends.
  */
 export interface AutocommitSwitch {
-  /** Sends the statement that turns it off, before all that is sent later. Does it once. */
+  /** Sends the statements that turn it off, before all that is sent later. Does it once. */
   turnOff(): void
-  /** Throws the error of that statement. */
-  confirm(): Promise<void>
+  /**
+   * Tells whether the transaction was ended since autocommit was turned off, or before. Without autocommit the server says of any
+   * transaction that it is open, so a savepoint tells it. Resolves with false if autocommit was not turned off.
+   */
+  isTransactionLost(): Promise<boolean>
   /** Turns it on again, outside of the transaction, since this would commit an open one. */
   restore(): Promise<void>
 }
 
 /** `begun` is the answer to the statement that began the transaction. */
 export function createAutocommitSwitch(connection: MysqlConnection, begun: MysqlDone): AutocommitSwitch {
-  let turned: Promise<unknown> | undefined
+  let turned: Promise<readonly [MysqlDone, MysqlDone]> | undefined
   return {
     turnOff: () => {
       if (turned !== undefined || !commitsByItself(begun)) return
-      turned = execute(connection, 'SET autocommit = 0')
-      // Its error is thrown by `confirm` and `restore`.
+      turned = Promise.all([
+        execute(connection, 'SET autocommit = 0'),
+        execute(connection, `SAVEPOINT ${SAVEPOINT}`),
+      ])
+      // Its error is thrown by the other two.
       turned.catch((error: unknown) => error)
     },
-    confirm: async () => {
-      await turned
+    isTransactionLost: async () => {
+      if (turned === undefined) return false
+      const [off] = await turned
+      if (!hasBegun(off)) return true
+      try {
+        await execute(connection, `RELEASE SAVEPOINT ${SAVEPOINT}`)
+        return false
+      } catch (error: unknown) {
+        if (hasErrno(error, NO_SUCH_SAVEPOINT)) return true
+        throw error
+      }
     },
     restore: async () => {
       if (turned === undefined) return

@@ -12,6 +12,7 @@ import {
   type MysqlConnection,
   type MysqlPool,
   type MysqlPoolConnection,
+  toTransactionLostError,
 } from './mysql-connection.ts'
 import { close, cutOff } from './mysql-end-session.ts'
 
@@ -35,7 +36,8 @@ export async function inTransaction<Connection extends MysqlPoolConnection, T>(
     const result = await within(deadline, async () => {
       autocommit = createAutocommitSwitch(connection, await execute(connection, 'START TRANSACTION'))
       const done = await body(lent.handle, connection)
-      await autocommit.confirm()
+      if (await autocommit.isTransactionLost())
+        throw toTransactionLostError('the effect ended the transaction that it ran in')
       return done
     })
     lent.end()
@@ -44,18 +46,21 @@ export async function inTransaction<Connection extends MysqlPoolConnection, T>(
     return result
   } catch (error: unknown) {
     lent.end()
-    const isLost = promisesRollback(error) && (await isTransactionGone(connection, deadline))
+    const isLost = promisesRollback(error) && (await isTransactionGone(connection, deadline, autocommit))
     await rollBack(pool, connection, deadline, error, autocommit)
     throw isLost ? toNotRolledBackError(error) : error
   }
 }
 
 /** Tells whether the server says that no transaction is open. A connection that is broken says nothing, and the server rolls back what was open on it. */
-async function isTransactionGone(connection: MysqlConnection, deadline: Deadline): Promise<boolean> {
-  return within(deadline, () => execute(connection, 'DO 0')).then(
-    (done) => !hasBegun(done),
-    () => false,
-  )
+async function isTransactionGone(
+  connection: MysqlConnection,
+  deadline: Deadline,
+  autocommit: AutocommitSwitch | undefined,
+): Promise<boolean> {
+  const ask = async () =>
+    !hasBegun(await execute(connection, 'DO 0')) || (await autocommit?.isTransactionLost()) === true
+  return within(deadline, ask).catch(() => false)
 }
 
 /**

@@ -64,6 +64,8 @@ export class Deliveries {
     const { body } = request
     const submitted = bodyAsSubmitted(plan, branch)
     if (submitted === body || this.#operators.isEdited(plan.gid, branch, op, body)) return
+    // A compensation without a content of its own gets that of its action.
+    if (op === 'compensate' && this.#operators.isEdited(plan.gid, branch, 'action', body)) return
     if (submitted === undefined || isBodyOfAnother(plan, body))
       this.#audit.report('I2', plan.gid, `branch ${branch} got what was submitted for another: ${body}`)
     else this.#audit.report('I22', plan.gid, `branch ${branch} got ${body}, submitted was ${submitted}`)

@@ -25,7 +25,8 @@ export function readRegressions(file = REGRESSIONS_FILE): Regression[] {
 export function keepRegression({ seed, reduction, note }: Regression, file = REGRESSIONS_FILE): string {
   const text = formatSeed({ seed, reduction })
   const isKept = readRegressions(file).some((kept) => formatSeed(kept) === text)
-  const line = `${text} # ${note}`
+  // A note may repeat a body of several lines.
+  const line = `${text} # ${note.replace(/\s+/g, ' ').trim()}`
   if (!isKept) appendFileSync(file, `${line}\n`)
   return line
 }
