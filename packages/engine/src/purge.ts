@@ -1,7 +1,9 @@
-import { type Clock, PURGE_MAX, type Store, StoreUnavailableError } from '@counterstep/core'
+import { type Clock, type Store, StoreUnavailableError } from '@counterstep/core'
 import type { EngineObserver } from './observer.ts'
 
 const PURGE_EVERY_MS = 30_000
+/** Rows may have 1 MB each, and one write of SQLite deletes so many while all other writes wait. */
+const ROWS_MAX = 128
 /** A purge that fails is tried again with so many times fewer rows, and the next one with as many more. */
 const FEWER = 4
 
@@ -15,7 +17,7 @@ export class Purge {
   readonly #observer: EngineObserver
   #cancel: () => void = () => undefined
   #stopped = false
-  #limit = PURGE_MAX
+  #limit = ROWS_MAX
 
   constructor(store: Store, clock: Clock, observer: EngineObserver) {
     this.#store = store
@@ -48,7 +50,7 @@ export class Purge {
         isDone = true
       }
     }
-    this.#limit = Math.min(limit * FEWER, PURGE_MAX)
+    this.#limit = Math.min(limit * FEWER, ROWS_MAX)
     this.start()
   }
 }

@@ -138,8 +138,7 @@ export const LIST_SCAN_MAX = 10_000
 export const LIST_PIECE_ROWS = 1_000
 /** Rows that lie far from each other take a hundred times as long to read as neighbours, so a number alone bounds no page. */
 export const LIST_SCAN_MS_MAX = 150
-/** Rows may have 1 MB each, and one SQLite write deletes so many while all other writes wait. */
-export const PURGE_MAX = 128
+export const PURGE_MAX = 1_000
 /** The due instant of a parked row, which no node claims until an operator retries it. */
 export const PARKED_AT = 9_000_000_000_000_000
 /** The purge instant of a finished row whose retention is "never". */
