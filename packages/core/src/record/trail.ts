@@ -2,7 +2,12 @@
  * The trail: the operators' commands in a transaction's record. An entry is saved by the same write as what its command
  * changed. So if the process dies before that write, neither is there, and if it dies after it, both are.
  */
-import { OPERATOR_COMMANDS, TRAIL_ENTRIES_MAX, type TrailEntry } from '@counterstep/protocol'
+import {
+  OPERATOR_COMMANDS,
+  type OperatorCommand,
+  TRAIL_ENTRIES_MAX,
+  type TrailEntry,
+} from '@counterstep/protocol'
 import type { StoredEntry, Transaction } from '../transaction.ts'
 
 /** The ids of merged commands that one entry remembers. A repeat of an older one counts as a new command. */
@@ -11,7 +16,7 @@ const MERGED_IDS_MAX = 16
  * A full trail refuses a pause alone, since all other commands help a transaction to its end. The last places are kept for one
  * entry of each of them.
  */
-const ALWAYS_TAKEN = OPERATOR_COMMANDS.filter((command) => command !== 'pause')
+const ALWAYS_TAKEN: readonly OperatorCommand[] = OPERATOR_COMMANDS.filter((command) => command !== 'pause')
 /** A trail with so many entries is full. */
 export const TRAIL_FULL_ENTRIES = TRAIL_ENTRIES_MAX - ALWAYS_TAKEN.length
 const NONE: readonly StoredEntry[] = []
@@ -23,7 +28,7 @@ export function findEntry({ trail = NONE }: Pick<Transaction, 'trail'>, id: stri
 
 /** Tells whether the trail has no room for this entry. */
 export function isTrailFull({ trail = NONE }: Transaction, entry: Pick<StoredEntry, 'command'>): boolean {
-  return trail.length >= TRAIL_FULL_ENTRIES && entry.command === 'pause'
+  return trail.length >= TRAIL_FULL_ENTRIES && !ALWAYS_TAKEN.includes(entry.command)
 }
 
 export function appendEntry<T extends Transaction>(transaction: T, entry: StoredEntry): T {

@@ -28,6 +28,7 @@ export const PLAN_WORDS = 'the plan'
 /** The error of a call that the targets of the node do not allow. */
 const NOT_ALLOWED = 'denied-target'
 const UNSENDABLE = ' cannot be sent: '
+/** The mark of an earlier version, whose waits behind the point of no return could stay closed. */
 const UNOPENABLE = ' cannot open: '
 
 /** The `nextAt` of a parked call. It is the last instant that a date can show. */

@@ -383,8 +383,8 @@ describe('S41: made-up sessions', () => {
   ]
   const ASK = `GET /v1/overview HTTP/1.1\r\n${FAKE.join('\r\n')}\r\n\r\n`
 
-  it('A connection waits for one of them at a time, and ends when it is refused', async () => {
-    await using fixture = await openSessionFixture()
+  /** Listens with sessions of which each is looked for until its function in `asked` is called, and then is not found. */
+  async function listenWithSlowSessions(fixture: Awaited<ReturnType<typeof openSessionFixture>>) {
     const { app, sessions } = fixture.openNode()
     const asked: (() => void)[] = []
     sessions.find = () =>
@@ -393,6 +393,12 @@ describe('S41: made-up sessions', () => {
       })
     await app.listen({ port: 0, host: '127.0.0.1' })
     const { port } = app.server.address() as AddressInfo
+    return { app, port, asked }
+  }
+
+  it('A connection waits for one of them at a time, and ends when it is refused', async () => {
+    await using fixture = await openSessionFixture()
+    const { app, port, asked } = await listenWithSlowSessions(fixture)
     let parsed = 0
     app.server.on('request', () => {
       parsed += 1
@@ -414,14 +420,7 @@ describe('S41: made-up sessions', () => {
 
   it('Nothing more is read of a connection while one is looked for, and the chunks that it may have brought are bounded', async () => {
     await using fixture = await openSessionFixture()
-    const { app, sessions } = fixture.openNode()
-    const asked: (() => void)[] = []
-    sessions.find = () =>
-      new Promise((resolve) => {
-        asked.push(() => resolve(undefined))
-      })
-    await app.listen({ port: 0, host: '127.0.0.1' })
-    const { port } = app.server.address() as AddressInfo
+    const { app, port, asked } = await listenWithSlowSessions(fixture)
     const sockets: Socket[] = []
     using _ = {
       [Symbol.dispose]() {
