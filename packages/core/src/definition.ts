@@ -28,6 +28,8 @@ interface Common {
   readonly note?: string
   /** The trace of the caller that submitted it. */
   readonly trace?: TraceContext
+  /** A short hash of who submitted it. Those whose rows come due at one instant take turns by it. */
+  readonly submitter?: string
 }
 
 /** A place in a trace, as W3C Trace Context says. */

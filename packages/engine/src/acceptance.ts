@@ -45,7 +45,7 @@ export interface AcceptanceParts {
   readonly memoryAckMax: number
   readonly storeTimeoutMs: number
   /** The row waits for its start and is due at that instant of this node's clock. */
-  readonly onWaiting: (gid: Gid, dueAt: number) => void
+  readonly onWaiting: (gid: Gid, dueAt: number, submitter: string | undefined) => void
   readonly watch: Pick<Watch, 'isOpen' | 'reportFresh'>
 }
 
@@ -324,7 +324,7 @@ export class Acceptance {
     observer.accepted(transaction.kind, readName(transaction.definition))
     if (watch.isOpen) watch.reportFresh(ids.gid)
     const dueInMs = waitsMs(submission.definition, run)
-    if (dueInMs !== undefined) onWaiting(ids.gid, clock.now() + dueInMs)
+    if (dueInMs !== undefined) onWaiting(ids.gid, clock.now() + dueInMs, submission.definition.submitter)
     else
       runner.start(
         acceptedRun(transaction, ids.token, run, { sentAt, now: clock.now(), storeNow: result.now }),

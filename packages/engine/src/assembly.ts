@@ -60,7 +60,7 @@ export interface RunnerCallbacks {
   /** The transaction goes on, but this node does not run it any more. */
   readonly onGivenBack: (gid: Gid, givenBack: GivenBack) => void
   /** The transaction is stored and not started yet. */
-  readonly onWaiting: (gid: Gid, dueAt: number) => void
+  readonly onWaiting: (gid: Gid, dueAt: number, submitter: string | undefined) => void
   /** A command has made a transaction due that no node runs. */
   readonly onDue: (gid: Gid) => void
 }
@@ -139,8 +139,8 @@ export function assemble(parts: AssemblyParts, callbacks: RunnerCallbacks): Asse
     parts.mayWaitFor,
   )
   const { onDue } = callbacks
-  const onWaiting: RunnerCallbacks['onWaiting'] = (gid, dueAt) => {
-    callbacks.onWaiting(gid, dueAt)
+  const onWaiting: RunnerCallbacks['onWaiting'] = (gid, dueAt, submitter) => {
+    callbacks.onWaiting(gid, dueAt, submitter)
     waiters.settleIdle(gid, dueAt)
   }
   const acceptance = new Acceptance({ ...common, runner, onWaiting })

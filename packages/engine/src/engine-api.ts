@@ -41,7 +41,10 @@ export interface WaitOptions {
   readonly heldCharacters?: number
   /** It aborts when the caller is gone. Then the call answers at once, and takes the place of no other that waits. */
   readonly gone?: AbortSignal
-  /** Requests of different callers that name large transactions take turns. Without a caller it waits for no turn. */
+  /**
+   * Requests of different callers that name large transactions take turns. Without a caller it waits for no turn. So do
+   * transactions that different callers have submitted, where many are due at one instant.
+   */
   readonly caller?: string | undefined
 }
 

@@ -5,7 +5,7 @@ import { assemble } from './assembly.ts'
 import { type BulkApi, BulkJobs } from './bulk/bulk-jobs.ts'
 import { BulkWorker } from './bulk/bulk-worker.ts'
 import { giveBulkCommand } from './bulk/give-bulk-command.ts'
-import { DueRetries } from './due-retries.ts'
+import { type DueRow, DueRows } from './due-rows.ts'
 import type { EngineApi, EngineHealth } from './engine-api.ts'
 import { readHealth } from './health.ts'
 import type { EngineObserver } from './observer.ts'
@@ -106,18 +106,22 @@ class NodeEngine extends Requests implements Engine {
       { ...parts, observer, store, figures },
       {
         onFinished: (gid) => this.#recovery.freeRoom(gid),
-        onGivenBack: (gid, { dueAt, retriesAt }) => {
-          if (dueAt !== undefined) this.#recovery.hint(dueAt)
-          if (dueAt !== undefined && retriesAt !== undefined) dueRetries.add(gid, dueAt, retriesAt)
+        onGivenBack: (gid, { dueAt, retriesAt, submitter }) => {
+          const target = retriesAt?.isListed === true ? retriesAt.name : undefined
+          if (dueAt !== undefined) waitUntilDue({ gid, dueAt, submitter, target })
           this.#recovery.freeRoom(gid)
         },
-        onWaiting: (_gid, dueAt) => this.#recovery.hint(dueAt),
+        onWaiting: (gid, dueAt, submitter) => waitUntilDue({ gid, dueAt, submitter, target: undefined }),
         onDue: (gid) => this.#recovery.takeCommanded(gid),
       },
     )
     super(assembly)
     const { runner } = assembly
-    const dueRetries = new DueRetries(clock, assembly.alarms, (gid) => this.#recovery.takeRetry(gid))
+    const dueRows = new DueRows(clock, assembly.alarms, (gid) => this.#recovery.takeDue(gid))
+    const waitUntilDue = (row: DueRow) => {
+      this.#recovery.hint(row.dueAt)
+      dueRows.add(row)
+    }
     this.#memory = memory
     const renewal = new Renewal(store, runner, clock, observer, settings.leaseMs)
     this.#renewal = renewal

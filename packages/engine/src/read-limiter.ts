@@ -194,6 +194,11 @@ export function toLane(caller: string, asked: string): string {
   return `${caller}${LANE_SEPARATOR}${asked}`
 }
 
+/** Returns the caller of a lane, or the caller itself. */
+export function readLaneCaller(lane: string): string {
+  return splitLane(lane)[0]
+}
+
 function splitLane(lane: string): readonly [string, string] {
   const at = lane.indexOf(LANE_SEPARATOR)
   return at === -1 ? [lane, ''] : [lane.slice(0, at), lane.slice(at + 1)]

@@ -128,8 +128,8 @@ export class Recovery {
     if (!this.#claimBehindBacklog(gid)) this.hint(this.#parts.clock.now())
   }
 
-  /** Claims a row whose retry is due, if there is a backlog. Else its hint leads to a poll. */
-  takeRetry(gid: Gid): void {
+  /** Claims a row that is due, if there is a backlog. Else its hint leads to a poll. */
+  takeDue(gid: Gid): void {
     this.#claimBehindBacklog(gid)
   }
 

@@ -52,6 +52,7 @@ import type {
   SubmitOptions,
   WaitOptions,
 } from './engine-api.ts'
+import { nameSubmitter } from './name-submitter.ts'
 import { OperatorRequests } from './operator/operator-requests.ts'
 import { readGiven } from './operator/read-given.ts'
 import { toLane } from './read-limiter.ts'
@@ -136,7 +137,8 @@ export abstract class Requests implements EngineApi {
     const { kind, name } = given.definition
     const span = this.assembly.tracer?.startAccept({ gid, kind, name }, caller)
     const trace = span === undefined ? caller : span.trace
-    const definition = trace === undefined ? given.definition : { ...given.definition, trace }
+    const submitter = options.caller === undefined ? undefined : nameSubmitter(options.caller)
+    const definition = { ...given.definition, ...(trace && { trace }), ...(submitter && { submitter }) }
     const submission = { ...given, gid, ack, definition }
     return this.#submitAndWait(submission, options, () =>
       traceAccept(span, () => this.#accept(submission, options, given.gid !== undefined)),

@@ -100,6 +100,8 @@ export interface GivenBack {
   readonly isSlow: () => boolean
   /** The target at which a call is made again. */
   readonly retriesAt: Target | undefined
+  /** Who submitted it, if known. */
+  readonly submitter: string | undefined
 }
 
 /** The run was claimed from the store. */
@@ -698,7 +700,8 @@ export class Runner {
     } else {
       if (effect.how === 'lost') this.#tell(active, { level: 'warn', name: 'transaction-lost' })
       const dueAt = effect.dueAt === undefined ? undefined : effect.dueAt - storeOffsetMs
-      this.#parts.onGivenBack(gid, { dueAt, isSlow: () => this.#isSlow(active), retriesAt })
+      const { submitter } = transaction.definition
+      this.#parts.onGivenBack(gid, { dueAt, isSlow: () => this.#isSlow(active), retriesAt, submitter })
     }
     if (this.#active.size === 0) for (const tell of this.#emptied.splice(0)) tell()
   }

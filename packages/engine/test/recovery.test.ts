@@ -386,6 +386,25 @@ describe('behind a backlog', () => {
     expect(gate.waiting).toBe(1)
   })
 
+  it('S40: Timers and delayed starts of a caller do not wait for the many of another', async () => {
+    const fixture = new Fixture()
+    const { node, gate } = await behindBacklog(fixture)
+    for (let n = 0; n < 50; n++)
+      await node.submit(buildSaga(`s${n}`, 1, { delayMs: 3_000 }), { caller: 'flood' })
+    await node.submit(buildSaga('delayed', 1, { delayMs: 3_000 }), { caller: 'shop' })
+    const branches = [
+      { id: 'first', wait: { ms: 1_500 } },
+      { id: 'second', wait: { ms: 1_500 } },
+    ]
+    await node.submit({ ...buildSaga('waits', 0), branches }, { caller: 'shop' })
+    await fixture.time.advance(3_250)
+    expect(await fixture.status('delayed')).toBe('succeeded')
+    expect(await fixture.status('waits')).toBe('succeeded')
+    expect(await fixture.unfinished()).toBe(42)
+    gate.open()
+    await fixture.time.until('all have ended', async () => (await fixture.unfinished()) === 0, 1_000)
+  })
+
   it('S40: Few retries of one service are made before the backlog, and those of another beside them', async () => {
     const fixture = new Fixture()
     const listedOrigins = ['http://bank.test', 'http://other.test']

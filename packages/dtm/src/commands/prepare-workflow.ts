@@ -26,7 +26,7 @@ export async function prepareWorkflow(request: DtmRequest, deps: CommandDeps): P
   if (stored !== undefined) return answerStored(stored, request)
   const definition = buildRecordedDefinition(request, deps)
   try {
-    await engine.accept(buildSubmission(gid, request, definition, randomUUID()), { takeBytes, trace })
+    await engine.accept(buildSubmission(gid, request, definition, randomUUID()), { takeBytes, trace, caller })
   } catch (error: unknown) {
     // Another request has stored it meanwhile.
     if (!isCounterstepError(error) || error.code !== 'SAGA_GID_CONFLICT') throw error

@@ -19,8 +19,9 @@ export async function prepare(request: DtmRequest, deps: CommandDeps): Promise<A
   const definition = await buildPreparedDefinition(request, deps)
   const gid = readGid(request.gid)
   try {
-    const { engine, takeBytes, trace } = deps
-    await engine.accept(buildSubmission(gid, request, definition, randomUUID()), { takeBytes, trace })
+    const { engine, takeBytes, trace, caller } = deps
+    const options = { takeBytes, trace, caller }
+    await engine.accept(buildSubmission(gid, request, definition, randomUUID()), options)
     return SUCCESS
   } catch (error: unknown) {
     if (!isCounterstepError(error) || error.code !== 'SAGA_GID_CONFLICT') throw error

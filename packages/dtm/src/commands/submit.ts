@@ -90,11 +90,11 @@ async function submitNew(
   { gid, kind, request, wait }: Submit,
   deps: CommandDeps,
 ): Promise<Submitted | undefined> {
-  const { engine, takeBytes, trace } = deps
+  const { engine, takeBytes, trace, caller } = deps
   const definition = await buildDefinition(kind, request, deps)
   const submission = buildSubmission(gid, request, definition, randomUUID())
   try {
-    const view = await engine.accept(submission, { ...wait, takeBytes, trace })
+    const view = await engine.accept(submission, { ...wait, takeBytes, trace, caller })
     // A TCC or XA that was not prepared has no branches, so it has succeeded as soon as it is stored.
     return {
       definition,

@@ -170,7 +170,7 @@ export class TestNode {
     })
   }
 
-  submit(body: unknown, options?: Pick<WaitOptions, 'waitMs' | 'gone'>): Promise<SubmitView> {
+  submit(body: unknown, options?: Pick<WaitOptions, 'waitMs' | 'gone' | 'caller'>): Promise<SubmitView> {
     return this.engine.submit(body, options)
   }
 
