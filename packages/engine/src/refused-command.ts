@@ -26,6 +26,7 @@ export const REFUSAL_CODES = {
   'op-done': 'SAGA_OP_DONE',
   'op-not-due': 'SAGA_OP_NOT_DUE',
   'op-busy': 'SAGA_OP_BUSY',
+  'answer-too-large': 'SAGA_PAYLOAD_TOO_LARGE',
   'confirmation-required': 'SAGA_CONFIRMATION_REQUIRED',
   'plan-changed': 'SAGA_PLAN_CHANGED',
   'trail-full': 'SAGA_TRAIL_FULL',
@@ -78,9 +79,11 @@ export function describeRefusal(gid: Gid, command: Command, refusal: CommandRefu
     case 'op-done':
       return `${op} of ${gid} has succeeded`
     case 'op-not-due':
-      return `${gid} is ${status}, and this command is not for ${op} now: it is not reached yet, given up, or a wait`
+      return `${gid} is ${status}, and this command is not for ${op} now: it is not reached yet, given up, a wait for a signal, or a step of code`
     case 'op-busy':
       return `${op} of ${gid} is being called, or another node runs the transaction: pause the transaction first`
+    case 'answer-too-large':
+      return `the journal of ${gid} has no room for this answer of ${op}`
     case 'confirmation-required':
       return `${op} of ${gid} may have been called: find out, and confirm with "${CONFIRMATION}"`
     case 'plan-changed':

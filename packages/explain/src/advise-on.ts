@@ -45,7 +45,7 @@ const ADVICE: Readonly<Record<string, string>> = {
     'Look at what answers at the URL of the handler: another service, or a proxy. Once it answers a plan, the workflow goes on.',
   'large-plan': 'It goes on by itself, later. Keep what a plan carries below 32 KiB.',
   'journal-full':
-    'A plan or an answer is more than a workflow may record. Abort it, or stop it and do by hand what is left.',
+    'A plan or an answer is more than a workflow may record. For a call that has succeeded give its answer by a skip, or abort it, or stop it and do by hand what is left.',
   WORKFLOW_CHANGED: OTHER_CODE,
   WORKFLOW_RULE_BROKEN: OTHER_CODE,
   SLOT_TAKEN: OTHER_CODE,

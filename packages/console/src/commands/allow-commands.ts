@@ -1,4 +1,4 @@
-import { isFinalStatus, type OperatorCommand, type TransactionView } from '@counterstep/protocol'
+import { isFinalStatus, type OperatorCommand, type OpView, type TransactionView } from '@counterstep/protocol'
 import { mayDo, type Session } from '../api/may-do.ts'
 
 export interface OfferedCommand {
@@ -28,6 +28,21 @@ export function allowCommands(
     const refusal = findRefusal(offered.command, view, session)
     return refusal === undefined ? offered : { ...offered, refusal }
   })
+}
+
+/**
+ * The commands for one op. A timer that has begun is skipped, and a wait for a signal gets its signal elsewhere. The steps of a
+ * workflow are its code's. A lost answer is given on the command line, since it is a text.
+ */
+export function allowOpCommands(
+  { kind, status, branches }: TransactionView,
+  branchId: string,
+  { state }: Pick<OpView, 'state'>,
+): readonly ('retry-op' | 'skip' | 'edit')[] {
+  if (isFinalStatus(status)) return []
+  const wait = branches.find(({ id }) => id === branchId)?.wait
+  if (wait !== undefined) return wait.signal === undefined && state === 'open' ? ['skip'] : []
+  return kind === 'workflow' ? [] : ['retry-op', 'skip', 'edit']
 }
 
 function findRefusal(

@@ -1,6 +1,6 @@
 import type { OpRequestView, OpView, TransactionView } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
-import { allowCommands, findMissingScope } from './allow-commands.ts'
+import { allowCommands, allowOpCommands, findMissingScope } from './allow-commands.ts'
 import { toCommandLine } from './command-line.ts'
 import { nameCommand } from './command-words.ts'
 import { listEffects } from './list-effects.ts'
@@ -48,6 +48,24 @@ describe('S23: the command line of a gid that begins with a dash', () => {
     expect(toCommandLine({ gid: 'g', command: 'retry-op', op: dashed }, {})).toBe(
       'counterstep tx retry g --op=--yes.action',
     )
+  })
+})
+
+describe('allowOpCommands', () => {
+  const waiting = (wait: object, state: OpView['state'], fields: Partial<TransactionView> = {}) =>
+    allowOpCommands(view({ branches: [{ id: 'cool', after: [], ops: [], wait }], ...fields }), 'cool', {
+      state,
+    })
+  it('An op that is called has all', () => {
+    expect(allowOpCommands(view({}), 'debit', { state: 'waiting' })).toEqual(['retry-op', 'skip', 'edit'])
+    expect(allowOpCommands(view({ status: 'failed' }), 'debit', { state: 'waiting' })).toEqual([])
+    expect(allowOpCommands(view({ kind: 'workflow' }), 'debit', { state: 'waiting' })).toEqual([])
+  })
+  it('A timer that has begun may be skipped, also of a workflow, and nothing else of a wait', () => {
+    expect(waiting({ ms: 5_000 }, 'open')).toEqual(['skip'])
+    expect(waiting({ ms: 5_000 }, 'open', { kind: 'workflow' })).toEqual(['skip'])
+    expect(waiting({ ms: 5_000 }, 'idle')).toEqual([])
+    expect(waiting({ signal: 'go' }, 'open')).toEqual([])
   })
 })
 

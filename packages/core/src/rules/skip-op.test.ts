@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { abort, edit, retry, retryOp, skip } from '../../test/operator.ts'
 import { ABORT, buildPlainMessage, buildTcc, folded, SUBMIT } from '../../test/prepared.ts'
+import { refuse } from '../../test/refuse.ts'
 import { RunFixture } from '../../test/run-fixture.ts'
 import {
   after,
@@ -14,9 +15,13 @@ import {
 } from '../../test/sagas.ts'
 import { startSaga } from '../../test/submissions.ts'
 import { transition } from '../../test/transition.ts'
+import { call, timer, WorkflowFixture } from '../../test/workflows.ts'
 import { PARKED_AT } from '../ports/store.ts'
+import type { WorkflowTransaction } from '../transaction.ts'
 import { buildRequest } from '../values/build-request.ts'
+import type { GivenCommand } from './events.ts'
 import { PARKED_OP_AT } from './op-progress.ts'
+import { RULES } from './rules.ts'
 
 const TIME = { type: 'time' } as const
 
@@ -223,5 +228,87 @@ describe('the retry of one op', () => {
     if (first === undefined || second === undefined) throw new Error('no such branch')
     const parked = { ...second, action: { ...second.action, nextAt: PARKED_OP_AT } }
     expect(after({ ...marked, branches: [first, parked] }, [retryOp('01', 'action')]).attention).toBe('look')
+  })
+})
+
+describe('a skipped wait', () => {
+  const PAY = { id: 'pay', action: 'http://bank.test/pay', compensation: 'http://bank.test/undo' }
+  const startWaiting = (wait: object, doneBy: 'service' | 'hand' = 'service') => {
+    const open = after(startSaga({ branches: [{ id: 'cool', wait }, PAY] }), [TIME])
+    return { open, command: skip('cool', 'action', doneBy) }
+  }
+
+  it.each(['service', 'hand'] as const)('ends a timer, and the saga goes on at once: by %s', (doneBy) => {
+    const { open, command } = startWaiting({ ms: 5_000 }, doneBy)
+    // A timer calls nothing, so nothing has to be confirmed though the list of calls is not known.
+    expect(refuse({ ...open, sentUnknown: true }, command)).toBeUndefined()
+    const skipped = after(open, [command])
+    expect(skipped.branches[0]?.action).toMatchObject({ state: 'succeeded', byHand: { doneBy } })
+    expect(effectsText(transition(skipped, TIME, CREATED_AT).effects)).toBe('call 02 action')
+    expect(refuse(skipped, skip('cool', 'action', doneBy, { id: 'again' }))).toBe('op-done')
+  })
+
+  it.each([
+    ['a wait for a signal', { signal: 'go' }, [TIME], skip('cool', 'action')],
+    ['a timer that has not opened', { ms: 5_000 }, [], skip('cool', 'action')],
+    ['a timer of a saga that has turned around', { ms: 5_000 }, [TIME, ABORT], skip('cool', 'action')],
+    ['an edit of a timer', { ms: 5_000 }, [TIME], edit('cool', 'action', { timeoutMs: 500 })],
+  ] as const)('is refused: %s', (_, wait, events, command) => {
+    const waiting = after(startSaga({ branches: [PAY, { id: 'cool', wait }] }), [
+      sent([0, 'action']),
+      ...(events.length === 0 ? [] : [answered(0, 'action', 'success')]),
+      ...events,
+    ])
+    expect(refuse(waiting, command)).toBe('op-not-due')
+  })
+})
+
+describe('a skipped step of a workflow', () => {
+  /** Gives the command to a row that no node runs. */
+  const give = (workflow: WorkflowTransaction, command: GivenCommand) =>
+    WorkflowFixture.claimed(RULES.fold(workflow, command, CREATED_AT).next)
+
+  it('A timer that is ended lets the code be asked again', () => {
+    const fixture = WorkflowFixture.accepted().plan({ next: [timer('cool', 5_000)] }, 'all')
+    fixture.settled().tick().settled()
+    const { branch } = fixture.workflow.steps[0] ?? {}
+    const { workflow } = give(fixture.workflow, skip(branch?.id ?? '', 'action'))
+    expect(workflow.branches[0]?.action).toMatchObject({ state: 'succeeded', byHand: {} })
+    expect([workflow.plan.number, workflow.order]).toEqual([2, [0]])
+  })
+
+  it('A call whose answer was lost gets the answer that a person gives, and the code goes on with that', () => {
+    const fixture = WorkflowFixture.accepted()
+      .plan({ next: [call('a')] }, 'all')
+      .saved()
+    fixture.answer('a', 'action', 'success', 'y'.repeat(70_000)).settled().tick().settled()
+    expect([fixture.workflow.plan.number, fixture.workflow.attention]).toEqual([
+      1,
+      expect.stringContaining('answer of a'),
+    ])
+    const { workflow } = fixture
+    const id = workflow.steps[0]?.branch.id ?? ''
+    const answer = (value: unknown, doneBy: 'service' | 'hand' = 'service') =>
+      skip(id, 'action', doneBy, { answer: JSON.stringify(value) })
+    expect(refuse(workflow, answer('y'.repeat(70_000)))).toBe('answer-too-large')
+    expect(refuse(workflow, answer({ paid: 7 }, 'hand'))).toBe('op-not-due')
+    expect(refuse(workflow, edit(id, 'action', { timeoutMs: 500 }))).toBe('op-not-due')
+    const given = give(workflow, answer({ paid: 7 }))
+    expect(given.workflow).not.toHaveProperty('attention')
+    expect(given.workflow.plan.number).toBe(2)
+    expect(given.planBody).toContain('{"paid":7}')
+    expect(given.workflow.branches[0]?.action).not.toHaveProperty('error')
+  })
+
+  it('No other step is skipped', () => {
+    const fixture = WorkflowFixture.accepted()
+      .plan({ next: [call('a'), call('b')] }, 'all')
+      .saved()
+    fixture.answer('a', 'action', 'success', 1).answer('b', 'action', 'unknown').settled()
+    const [a, b] = fixture.workflow.steps.map(({ branch }) => skip(branch.id, 'action'))
+    expect([a, b].map((command) => command && refuse(fixture.workflow, command))).toEqual([
+      'op-done',
+      'op-not-due',
+    ])
   })
 })

@@ -9,12 +9,14 @@ import {
   type OpProgress,
   type SagaTransaction,
   type Transaction,
+  type WorkflowTransaction,
 } from '../transaction.ts'
 import { succeedWithValues } from '../values/keep-values.ts'
 import type { CallKey } from './events.ts'
 import { withOp, withoutAttention, withoutNextAt } from './op-progress.ts'
 import { haveAllSucceeded } from './saga-graph.ts'
 import { finishDecided } from './two-phase.ts'
+import { toSaga, withEnds } from './workflow-steps.ts'
 
 export interface Skip {
   readonly call: CallKey
@@ -29,11 +31,23 @@ export function skipOp(transaction: Transaction, before: OpProgress, skip: Skip,
     state: 'succeeded',
     byHand: { at: now, doneBy },
   }
+  if (transaction.kind === 'workflow')
+    return withEnds(withOp(transaction, call, giveAnswer(transaction, call.branch, done, answer)))
   if (transaction.kind !== 'saga' || call.op !== 'action') return withOp(transaction, call, done)
   const next = withOp(transaction, call, succeedWithValues(transaction, call.branch, done, answer))
   return isCompensable(next, call.branch) || next.noReturnAt !== undefined
     ? next
     : { ...next, noReturnAt: now }
+}
+
+/** Returns a step as if it had this answer, with an error if the journal has no room for that. */
+export function giveAnswer(
+  workflow: WorkflowTransaction,
+  branch: number,
+  { error: _, ...progress }: OpProgress,
+  answer: string | undefined,
+): OpProgress {
+  return succeedWithValues(toSaga(workflow), branch, progress, answer)
 }
 
 /** A pivot or a retriable that is done cannot be undone, by the service or by hand. So the saga only goes forward from here. */

@@ -194,7 +194,9 @@ function listNeeds(transaction: Transaction, command: GivenCommand): PlanView['n
   if (type !== 'skip-asked' && type !== 'edit-asked') return []
   const progress = findNamedOp(transaction, command)?.progress
   const mayHaveRun =
-    progress?.state !== 'by-hand' && ((progress?.attempts ?? 0) > 0 || transaction.sentUnknown)
+    progress?.state !== 'by-hand' &&
+    progress?.state !== 'open' &&
+    ((progress?.attempts ?? 0) > 0 || transaction.sentUnknown)
   const isRisky = type === 'edit-asked' || command.doneBy === 'hand'
   return mayHaveRun && isRisky ? ['reason', 'confirm'] : ['reason']
 }

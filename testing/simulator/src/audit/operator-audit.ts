@@ -90,12 +90,12 @@ export class OperatorAudit {
       const progress = findOp(transaction, call)
       const isWait =
         transaction.kind === 'saga' && transaction.definition.branches[call.branch]?.wait !== undefined
-      if (progress?.state !== 'succeeded' || isWait) continue
+      if (progress?.state !== 'succeeded') continue
       const branchId = getBranchTargets(transaction)[call.branch]?.id
       const isSkipped = trail.some(
         ({ command, op }) => command === 'skip' && op?.branchId === branchId && op?.op === call.op,
       )
-      const isAnswered = this.#answered.has(toKey(gid, call))
+      const isAnswered = isWait || this.#answered.has(toKey(gid, call))
       if ((progress.byHand !== undefined) !== isSkipped || !(isSkipped || isAnswered))
         this.#audit.report('I26', gid, `${call.op} ${call.branch} has succeeded, skipped: ${isSkipped}`)
     }

@@ -1,5 +1,5 @@
 /**
- * Checks the waits and the point of no return of sagas. No wait ends early, and a wait for a signal ends once (I33). A signal
+ * Checks the waits and the point of no return of sagas. No wait ends early unless a person ends it, and a wait for a signal ends once (I33). A signal
  * that was acknowledged stays and counts once (I34). Nothing that cannot be undone is called before the mark of no return is
  * durable, and then only the pivot's own failure turns the saga around (I35).
  */
@@ -136,6 +136,8 @@ export class StagesAudit {
     // The node that opens a wait knows the store's clock only as of its last reading, which is never late.
     if (wait === undefined) return (log.effectAt[branch] ?? Number.POSITIVE_INFINITY) - this.#world.lagMs
     const opensAt = this.#findEarliestOpening(log, branch, saga)
+    const { byHand } = saga.branches[branch]?.action ?? {}
+    if (byHand !== undefined) return Math.max(opensAt, byHand.at)
     if (wait.type === 'signal')
       return Math.min(
         Math.max(opensAt, (log.signalAt.get(wait.name) ?? Number.POSITIVE_INFINITY) - this.#world.lagMs),

@@ -1,9 +1,9 @@
 import { adviseOn, describeOutcome, type Lane, readService } from '@counterstep/explain'
-import { isFinalStatus, type OperatorCommand, type TransactionView } from '@counterstep/protocol'
+import type { OperatorCommand, TransactionView } from '@counterstep/protocol'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { sessionQuery } from '../../api/session.ts'
-import { findMissingScope } from '../../commands/allow-commands.ts'
+import { allowOpCommands, findMissingScope } from '../../commands/allow-commands.ts'
 import type { CommandTarget } from '../../commands/command-target.ts'
 import { OpFacts } from './op-facts.tsx'
 import { OpRuns } from './op-runs.tsx'
@@ -50,8 +50,9 @@ export function OpPanel({ view, lane, onCommand }: PanelProps) {
           <pre>{op.answer}</pre>
         </figure>
       )}
-      {branchId === undefined || hasNoOpCommands(view) ? null : (
+      {branchId === undefined ? null : (
         <OpCommands
+          commands={allowOpCommands(view, branchId, op)}
           target={{ gid: view.gid, op: { branchId, op: op.op } }}
           isDone={op.state === 'succeeded'}
           onCommand={onCommand}
@@ -61,32 +62,31 @@ export function OpPanel({ view, lane, onCommand }: PanelProps) {
   )
 }
 
-/** The steps of a workflow are its code's, so the server takes no command for one of them. */
-function hasNoOpCommands({ kind, status }: TransactionView): boolean {
-  return isFinalStatus(status) || kind === 'workflow'
-}
-
 function dropOp({ op: _op, ...others }: Record<string, string>): Record<string, string> {
   return others
 }
 
 interface OpCommandsProps {
+  readonly commands: readonly OpCommand[]
   readonly target: Omit<CommandTarget, 'command'>
   readonly isDone: boolean
   readonly onCommand: (target: CommandTarget) => void
 }
 
-const OP_COMMANDS: readonly (readonly [OperatorCommand, string])[] = [
-  ['retry-op', 'Retry this call'],
-  ['skip', 'Skip'],
-  ['edit', 'Edit'],
-]
+type OpCommand = Extract<OperatorCommand, 'retry-op' | 'skip' | 'edit'>
 
-function OpCommands({ target, isDone, onCommand }: OpCommandsProps) {
+const WORDS: Readonly<Record<OpCommand, string>> = {
+  'retry-op': 'Retry this call',
+  skip: 'Skip',
+  edit: 'Edit',
+}
+
+function OpCommands({ commands, target, isDone, onCommand }: OpCommandsProps) {
   const { data: session } = useQuery(sessionQuery)
+  if (commands.length === 0) return null
   return (
     <p className="commands">
-      {OP_COMMANDS.map(([command, words]) => {
+      {commands.map((command) => {
         const refusal = isDone ? 'it has succeeded' : findMissingScope(command, session)
         return (
           <button
@@ -96,7 +96,7 @@ function OpCommands({ target, isDone, onCommand }: OpCommandsProps) {
             title={refusal}
             onClick={() => onCommand({ ...target, command })}
           >
-            {words}…
+            {WORDS[command]}…
           </button>
         )
       })}
