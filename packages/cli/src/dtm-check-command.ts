@@ -31,6 +31,8 @@ const LIMIT = 10_000
 const LIMIT_MAX = 1_000_000
 const BASE_PATH = '/api/dtmsvr'
 const ANSWER_MS_MAX = 30_000
+/** A page of DTM has a hundred transactions. */
+const ANSWER_BYTES_MAX = 64 * 1_048_576
 const HOSTS_SHOWN_MAX = 50
 
 export interface CheckOutput {
@@ -126,13 +128,24 @@ async function getJson(url: string): Promise<unknown> {
   try {
     const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS_MAX) })
     if (answer.status !== 200) throw new UnreadableError(`${new URL(url).pathname} answers ${answer.status}`)
-    return await answer.json()
+    return JSON.parse(await readText(answer))
   } catch (error: unknown) {
     if (error instanceof UnreadableError) throw error
     const reason =
       error instanceof Error ? (error.cause instanceof Error ? error.cause.message : error.message) : ''
     throw new UnreadableError(`DTM cannot be read: ${reason}`)
   }
+}
+
+async function readText({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body ?? []) {
+    bytes += chunk.length
+    if (bytes > ANSWER_BYTES_MAX) throw new UnreadableError(`DTM answers more than ${ANSWER_BYTES_MAX} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
 }
 
 function writeReport({

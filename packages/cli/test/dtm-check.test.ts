@@ -99,6 +99,21 @@ describe('counterstep dtm-check', () => {
     expect(out.split('\n').filter((line) => line.startsWith('Nothing'))).toEqual([])
   })
 
+  it('It reads no answer without an end', async () => {
+    const endless = createServer((_, response) => {
+      const more = () => response.write('x'.repeat(1_048_576)) && setImmediate(more)
+      response.on('drain', more)
+      more()
+    })
+    endless.listen(0, '127.0.0.1')
+    await once(endless, 'listening')
+    const { code, err } = await run(['--dtm', `http://127.0.0.1:${(endless.address() as AddressInfo).port}`])
+    expect([code, err]).toEqual([1, 'counterstep: DTM answers more than 67108864 bytes\n'])
+    endless.close()
+    endless.closeAllConnections()
+    await once(endless, 'close')
+  })
+
   it('It says why DTM cannot be read, and what is wrong with its options', async () => {
     await using dtm = await openDtm({})
     expect(await run(['--dtm', dtm.url])).toEqual({
