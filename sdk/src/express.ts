@@ -5,6 +5,7 @@ import type { Barrier } from './barrier/barrier.ts'
 import type { MessageBarrier } from './barrier/message-barrier.ts'
 import { asBranchError } from './branch/http-answer.ts'
 import type { BranchRequest } from './branch/parse-branch.ts'
+import { callListener } from './call-listener.ts'
 import type { BranchExpressRequest, BranchExpressResponse } from './express-types.ts'
 import {
   type AnsweredBranch,
@@ -183,7 +184,7 @@ function respond(
     next(asBranchError(error))
     return
   }
-  if (error !== undefined) onError?.(error, branch)
+  if (error !== undefined) callListener(onError, error, branch)
   response.status(answer.statusCode)
   response.set({ ...answer.headers })
   response.end(answer.body)

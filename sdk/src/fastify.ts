@@ -5,6 +5,7 @@ import type { Barrier } from './barrier/barrier.ts'
 import type { MessageBarrier } from './barrier/message-barrier.ts'
 import { asBranchError } from './branch/http-answer.ts'
 import type { BranchRequest } from './branch/parse-branch.ts'
+import { callListener } from './call-listener.ts'
 import type { BranchFastifyReply, BranchFastifyRequest } from './fastify-types.ts'
 import {
   type AnsweredBranch,
@@ -134,7 +135,7 @@ function respond(
   onError: BranchHandlerOptions<never>['onError'],
 ): unknown {
   if (error !== undefined) {
-    if (onError !== undefined) report(() => onError(error, branch))
+    if (onError !== undefined) report(() => callListener(onError, error, branch))
     else
       log.error({ err: error, gid: branch?.gid, branchId: branch?.branchId, op: branch?.op }, 'branch call')
   }

@@ -6,6 +6,7 @@ import type { MessageBarrier } from './barrier/message-barrier.ts'
 import { BranchError, isBranchError } from './branch/branch-errors.ts'
 import { asBranchError, type HttpAnswer, toErrorAnswer } from './branch/http-answer.ts'
 import type { BranchRequest } from './branch/parse-branch.ts'
+import { callListener } from './call-listener.ts'
 import { CollectedBytes } from './collected-bytes.ts'
 import {
   type AnsweredBranch,
@@ -162,14 +163,14 @@ function serve(
       answered = await answerCall(request, bytes)
     } catch (error: unknown) {
       if (isRefusal(error)) {
-        signedCalls?.onRefused?.(error)
+        callListener(signedCalls?.onRefused, error)
         return toResponse(toRefusalAnswer(error))
       }
       answered = { answer: toErrorAnswer(error), error }
     }
     const { answer, error, branch } = answered
     if (error === undefined) return toResponse(answer)
-    if (onError !== undefined) report(() => onError(error, branch))
+    if (onError !== undefined) report(() => callListener(onError, error, branch))
     // An error from other code may carry a status that has a meaning here. A plan that is refused is answered all the same.
     else if (answer.statusCode !== 200) throw asBranchError(error)
     return toResponse(answer)

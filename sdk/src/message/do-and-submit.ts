@@ -1,6 +1,7 @@
 import { assertPrepared, toAbortReason } from '../assert-prepared.ts'
 import { buildLocalCall, type MessageBarrier } from '../barrier/message-barrier.ts'
 import { type FirstAnswer, withBarrier } from '../barrier/with-barrier.ts'
+import { callListener } from '../call-listener.ts'
 import { command } from '../command.ts'
 import type { CallOptions } from '../options.ts'
 import { assertWaitMs } from '../prefer-wait.ts'
@@ -30,7 +31,7 @@ export async function doAndSubmit<Tx, Effect, Answer extends Effect>(
     answer = await withBarrier(barrier, buildLocalCall(gid, { acceptedAt }), effect)
   } catch (error: unknown) {
     await settle(setup, { gid, acceptedAt, error, options }, barrier).catch((unsettled: unknown) =>
-      onUnsettled?.(unsettled),
+      callListener(onUnsettled, unsettled),
     )
     throw error
   }

@@ -1,5 +1,6 @@
 import { BranchError, isBranchError } from '../branch/branch-errors.ts'
 import { asBranchError } from '../branch/http-answer.ts'
+import { callListener } from '../call-listener.ts'
 import type { BranchExpressResponse } from '../express-types.ts'
 import { hasBody } from '../http/has-body.ts'
 import { parseBody } from '../http/parse-body.ts'
@@ -79,7 +80,7 @@ export function signedCalls(
       if (!isRefusal(error)) return next(asBranchError(error))
       // Express 4 ignores promises, so an error that is thrown here has to reach `next`.
       try {
-        options.onRefused?.(error)
+        callListener(options.onRefused, error)
         respond(response, error)
       } catch (thrown: unknown) {
         next(asBranchError(thrown))

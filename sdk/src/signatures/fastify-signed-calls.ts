@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { isBranchError } from '../branch/branch-errors.ts'
 import { asBranchError } from '../branch/http-answer.ts'
+import { callListener } from '../call-listener.ts'
 import type { BranchFastifyReply } from '../fastify-types.ts'
 import { callVerifier } from './call-verifier.ts'
 import { readRawValues, toOrigin } from './raw-headers.ts'
@@ -75,7 +76,7 @@ export function signedCalls(
     } catch (error: unknown) {
       if (!isBranchError(error)) throw asBranchError(error)
       if (options.onRefused === undefined) request.log.warn({ code: error.code }, 'branch call refused')
-      else options.onRefused(error)
+      else callListener(options.onRefused, error)
       const { statusCode, headers, body } = toRefusalAnswer(error)
       reply.code(statusCode)
       reply.headers({ ...headers })

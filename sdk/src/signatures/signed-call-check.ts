@@ -1,5 +1,6 @@
 import { isBranchError } from '../branch/branch-errors.ts'
 import { toErrorAnswer } from '../branch/http-answer.ts'
+import { callListener } from '../call-listener.ts'
 import type { AnsweredBranch } from '../http/answer-branch.ts'
 import { toArrivedCall } from './arrived-call.ts'
 import { callVerifier } from './call-verifier.ts'
@@ -50,7 +51,7 @@ export function signedCallCheck(
       return undefined
     } catch (error: unknown) {
       if (!isBranchError(error)) return { answer: toErrorAnswer(error), error }
-      options.onRefused?.(error)
+      callListener(options.onRefused, error)
       return { answer: toRefusalAnswer(error), error }
     }
   }

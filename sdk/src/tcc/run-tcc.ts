@@ -1,5 +1,6 @@
 import type { TransactionView } from '@counterstep/protocol'
 import { assertPrepared, toAbortReason } from '../assert-prepared.ts'
+import { callListener } from '../call-listener.ts'
 import { command } from '../command.ts'
 import type { SubmitOptions } from '../options.ts'
 import { assertWaitMs } from '../prefer-wait.ts'
@@ -59,7 +60,7 @@ export async function runTcc<Answer>(
     const turn = { ...options, reason: toAbortReason(error) }
     await command(setup, 'abort', scope.gid, turn)
       .then(() => waitUntilCancelled(setup, scope.gid, waitMs, options.signal))
-      .catch((unsettled: unknown) => onUnsettled?.(unsettled))
+      .catch((unsettled: unknown) => callListener(onUnsettled, unsettled))
     throw error
   }
   return { answer, transaction: await submitPrepared(setup, scope.gid, { ...options, waitMs }) }

@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { setImmediate } from 'node:timers/promises'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Barrier, migrateBarrier, sqliteBarrier } from '../../src/barrier/sqlite.ts'
 import { type Branch, BranchFailure, type BranchHandlerOptions, BranchOngoing } from '../../src/index.ts'
 
@@ -54,6 +55,19 @@ export function handlerSuite({ name, serve }: Framework): void {
       const second = await call(query, { does: 'b' })
       expect(second).toMatchObject({ status: 200, text: first.text })
       expect(second.headers.get('counterstep-barrier')).toBe('duplicate')
+    })
+
+    it('S19: An onError that is an async function may be rejected, and the call is answered all the same', async () => {
+      const written = vi.spyOn(console, 'error').mockReturnValue()
+      const rejected = new Error('the log is down')
+      const onError = async () => {
+        await setImmediate()
+        throw rejected
+      }
+      const { call } = await serve(barrier, () => undefined, { onError })
+      expect((await call('', {})).status).toBe(400)
+      await expect.poll(() => written.mock.lastCall?.at(-1)).toBe(rejected)
+      written.mockRestore()
     })
 
     it('A handler that returns nothing is answered with 200 without a body, and so is a null compensation', async () => {

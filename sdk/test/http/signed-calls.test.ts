@@ -4,7 +4,7 @@ import express from 'express'
 // @ts-expect-error: The alias has no types; where it is used it gets those of Express 5.
 import express4 from 'express4'
 import fastify from 'fastify'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import * as ofExpress from '../../src/express.ts'
 import * as ofFastify from '../../src/fastify.ts'
 import type { Branch, BranchError } from '../../src/index.ts'
@@ -123,6 +123,16 @@ for (const [name, serve] of FRAMEWORKS) {
       const large = JSON.stringify({ text: 'x'.repeat(90_000) })
       expect((await send(url, signedRequest(BASE, `/debit?${QUERY}`, { body: large }))).status).toBe(200)
       expect(branches).toHaveLength(2)
+    })
+
+    it('S19: An onRefused that is an async function may be rejected, and the call is refused all the same', async () => {
+      const written = vi.spyOn(console, 'error').mockReturnValue()
+      const rejected = new Error('the log is down')
+      const { url } = await serve({ onRefused: (() => Promise.reject(rejected)) as () => void })
+      const unsigned = { ...signedRequest(BASE, `/debit?${QUERY}`), headers: [] }
+      expect((await send(url, unsigned)).status).toBe(401)
+      await expect.poll(() => written.mock.lastCall?.at(-1)).toBe(rejected)
+      written.mockRestore()
     })
 
     it('S19: A call that is not signed rightly is answered with 401, a problem with a code, and does not run', async () => {
