@@ -1,8 +1,8 @@
 import type { TransactionView } from '@counterstep/protocol'
+import { sendCommandAgain } from './attempt-doubt.ts'
 import { isCounterstepError } from './errors.ts'
 import type { AbortOptions } from './options.ts'
 import { buildPreferWait } from './prefer-wait.ts'
-import { sendAgain } from './send-again.ts'
 import type { Setup } from './setup.ts'
 import { toJson } from './to-json.ts'
 import { fetchTransaction, readTransaction, transactionPath } from './transaction.ts'
@@ -25,7 +25,7 @@ export async function command(
     serverCount: setup.serverCount,
     signal,
   }
-  return sendAgain(async (number) => {
+  const attempt = async (number: number) => {
     try {
       return readTransaction(await setup.send(request), gid)
     } catch (error: unknown) {
@@ -38,7 +38,8 @@ export async function command(
       if (wasDone(verb, view)) return view
       throw error
     }
-  }, persistence)
+  }
+  return sendCommandAgain(gid, attempt, persistence)
 }
 
 function isTooLate(error: unknown): boolean {

@@ -1,8 +1,8 @@
 import type { SignalView } from '@counterstep/protocol'
+import { sendCommandAgain } from './attempt-doubt.ts'
 import { UnavailableError } from './errors.ts'
 import type { SignalOptions } from './options.ts'
 import { isRecord } from './problem-error.ts'
-import { sendAgain } from './send-again.ts'
 import type { Setup } from './setup.ts'
 import { toJson } from './to-json.ts'
 import { transactionPath } from './transaction.ts'
@@ -24,7 +24,7 @@ export async function sendSignal(
     gid,
   } as const
   const persistence = { retryForMs: options.retryForMs ?? retryForMs, serverCount, signal }
-  return sendAgain(async () => readSignalView(await send(sent), gid), persistence)
+  return sendCommandAgain(gid, async () => readSignalView(await send(sent), gid), persistence)
 }
 
 /** Checks just enough to know that our server answered about this transaction. */

@@ -1,7 +1,7 @@
 import type { TransactionView } from '@counterstep/protocol'
+import { sendCommandAgain } from './attempt-doubt.ts'
 import type { SubmitOptions } from './options.ts'
 import { buildPreferWait } from './prefer-wait.ts'
-import { sendAgain } from './send-again.ts'
 import type { Setup } from './setup.ts'
 import { readTransaction, transactionPath } from './transaction.ts'
 
@@ -18,5 +18,5 @@ export async function submitPrepared(
   const path = `${transactionPath(gid)}/submit`
   const request = { method: 'POST', path, headers, timeoutMs: timeoutMs + longerMs, signal, gid } as const
   const persistence = { retryForMs: options.retryForMs ?? retryForMs, serverCount, signal }
-  return sendAgain(async () => readTransaction(await send(request), gid), persistence)
+  return sendCommandAgain(gid, async () => readTransaction(await send(request), gid), persistence)
 }

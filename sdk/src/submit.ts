@@ -1,11 +1,10 @@
 import type { SubmitRequest, SubmitView } from '@counterstep/protocol'
+import { isOfOtherContent, sendInDoubt } from './attempt-doubt.ts'
 import { newGid } from './gid.ts'
 import type { SubmitOptions } from './options.ts'
 import { buildPreferWait } from './prefer-wait.ts'
 import type { BuiltSaga } from './saga-builder.ts'
-import { sendAgain } from './send-again.ts'
 import type { Setup } from './setup.ts'
-import { SubmitDoubt } from './submit-doubt.ts'
 import { toJson } from './to-json.ts'
 import { readTransaction } from './transaction.ts'
 
@@ -28,14 +27,7 @@ export async function submit(
     gid,
   } as const
   const persistence = { retryForMs: options.retryForMs ?? retryForMs, serverCount, signal }
-  const doubt = new SubmitDoubt(gid)
-  return sendAgain(async () => {
-    try {
-      return readSubmitView(await send(sent), gid)
-    } catch (error: unknown) {
-      throw doubt.weigh(error)
-    }
-  }, persistence)
+  return sendInDoubt(gid, isOfOtherContent, async () => readSubmitView(await send(sent), gid), persistence)
 }
 
 function readSubmitView(value: unknown, gid: string): SubmitView {

@@ -1,6 +1,6 @@
 import type { TransactionView } from '@counterstep/protocol'
+import { sendCommandAgain } from '../attempt-doubt.ts'
 import { buildPreferWait } from '../prefer-wait.ts'
-import { sendAgain } from '../send-again.ts'
 import type { Setup } from '../setup.ts'
 import { toJson } from '../to-json.ts'
 import { readTransaction, transactionPath } from '../transaction.ts'
@@ -32,7 +32,7 @@ export function giveCommand(
     gid,
   } as const
   const persistence = { retryForMs: options.retryForMs ?? retryForMs, serverCount, signal }
-  return sendAgain(async () => readTransaction(await send(request), gid), persistence)
+  return sendCommandAgain(gid, async () => readTransaction(await send(request), gid), persistence)
 }
 
 function opPath(gid: string, { branchId, op }: OpName): string {

@@ -60,3 +60,45 @@ describe('the outcome of a submit whose attempts are answered differently', () =
     expect(await client.submit(transfer)).toMatchObject({ gid: 'g', status: 'running' })
   })
 })
+
+describe('the outcome of a command whose attempts are answered differently', () => {
+  const unauthorized = problem(401, 'SAGA_UNAUTHORIZED')
+  const absent = problem(404, 'SAGA_UNKNOWN_GID')
+  const decided = problem(409, 'SAGA_NOT_PREPARED')
+  type Client = ReturnType<typeof createClient>
+  const commands: readonly (readonly [string, (client: Client) => Promise<unknown>])[] = [
+    ['submitPrepared', (client) => client.submitPrepared('g')],
+    ['abort', (client) => client.abort('g')],
+    ['signal', (client) => client.signal('g', 'go')],
+  ]
+  const cases = [
+    ['a refusal alone', [unauthorized], 'failure SAGA_UNAUTHORIZED'],
+    [
+      'a lost answer, then a server with other keys',
+      ['cut', unauthorized],
+      'unavailable SAGA_OUTCOME_UNKNOWN',
+    ],
+    ['a proxy that gives up, then an older store', [GATEWAY, absent], 'unavailable SAGA_OUTCOME_UNKNOWN'],
+    ['a lost answer, then what speaks of its state', ['cut', decided], 'failure SAGA_NOT_PREPARED'],
+  ] as const
+
+  for (const [command, give] of commands)
+    it.each(cases)(`${command}: %s`, async (_what, replies, told) => {
+      await using server = await scriptedServer(replies)
+      const client = createClient({ url: server.url, retryForMs: 2_000 })
+      const error = (await catchError(give(client))) as CounterstepError
+      expect(`${error.meaning} ${error.code}`).toBe(told)
+    })
+
+  it('The outcome of a TCC is open if it may be confirmed', async () => {
+    const view = { gid: 'g', kind: 'tcc', createdAt: 1, updatedAt: 1, epoch: 1, branches: [] }
+    await using server = await scriptedServer([
+      { status: 202, body: { ...view, status: 'prepared' } },
+      'cut',
+      unauthorized,
+    ])
+    const client = createClient({ url: server.url, retryForMs: 2_000 })
+    const error = (await catchError(client.runTcc({ gid: 'g' }, () => 1))) as CounterstepError
+    expect(`${error.meaning} ${error.code}`).toBe('unavailable SAGA_OUTCOME_UNKNOWN')
+  })
+})
