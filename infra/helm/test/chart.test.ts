@@ -93,6 +93,17 @@ describe.skipIf(missing !== undefined)(`the chart${missing === undefined ? '' : 
     },
   )
 
+  it('The only pod of an embedded store stays in its Service while the disk is full, so that signals and commands reach it', async () => {
+    for (const [values, path] of [
+      [EMBEDDED, '/health/live'],
+      [ON_MYSQL, '/health/ready'],
+    ] as const) {
+      const { resources } = await renderChart(helm, makeFolder(), values)
+      const [pod] = findPod(resources).containers
+      expect(pod?.readinessProbe.httpGet.path).toBe(path)
+    }
+  })
+
   it('Rendered with each set of values, the chart fits the schemas of Kubernetes, and planted faults do not', {
     timeout: INSTALL_TIMEOUT_MS,
   }, async ({ skip }) => {
