@@ -92,9 +92,10 @@ export function mysqlBarrier<Connection extends MysqlPoolConnection>(
  * it: the row that it rests on may not be on the disk before your COMMIT is. Nothing is repeated: a deadlock is
  * thrown, your transaction is gone, and it is best to answer the call with 500.
  *
- * Send the statements of the effect one after another, or turn autocommit off in the session. A deadlock ends the whole
- * transaction, and mysql2 sends what waits in its queue before you learn of it: with autocommit on that is committed alone,
- * and once more when the call is repeated.
+ * Turn autocommit off in the session, or send the statements of the effect one after another and let each error of the
+ * database pass, also out of a nested transaction of an ORM. A deadlock ends the whole transaction, whatever savepoints it
+ * has. What mysql2 has in its queue then, or what an effect sends that has caught the error, is committed alone with
+ * autocommit on, and once more when the call is repeated.
  *
  * You also have to bound how long a call may take, because mysql2 waits for an answer without an end: race the call
  * against a timer, and destroy the connection when the timer wins. A `timeout` of one query ends the wait, but leaves
