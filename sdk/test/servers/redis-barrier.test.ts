@@ -135,6 +135,33 @@ describeOn('redis', 'the Redis barrier beside the truth table', (url) => {
     expect(() => redisBarrier(redis, { prefix: 'a{b}' })).toThrow(/braces/)
   })
 
+  it.each(['at', 'own', 'barrier', 'state', 'made', 'seen'])(
+    'An effect that sets the variable %s without a local is refused, whatever our own are called',
+    async (name) => {
+      const key = `globals:${run}:${name}`
+      const call = newCall()
+      const effect = (tx: RedisEffects) => tx.script(`${name} = 'x' redis.call('INCR', KEYS[1])`, [key])
+      await expect(redisBarrier(redis).run(call, effect)).rejects.toMatchObject({
+        code: 'BARRIER_EFFECT_BROKEN',
+      })
+      expect(await redis.exists(key)).toBe(0)
+    },
+  )
+
+  it.each([["redis.error_reply('NOFUNDS too little')"], ["redis.pcall('NONSENSE')"]])(
+    'What Redis itself calls an error is no answer: %s',
+    async (lua) => {
+      const call = newCall()
+      const effect = (tx: RedisEffects) => tx.script(`return ${lua}`, [])
+      for (const _ of [1, 2])
+        await expect(redisBarrier(redis).run(call, effect)).rejects.toMatchObject({
+          code: 'BARRIER_EFFECT_BROKEN',
+        })
+      const answer = (tx: RedisEffects) => tx.script("return success({ err = 'mine' })", [])
+      expect(await redisBarrier(redis).run(newCall(), answer)).toMatchObject({ answer: '{"err":"mine"}' })
+    },
+  )
+
   it('A script that fails, or a server that is gone, is answered with 500 and never with 409', async () => {
     const url = callUrl({ gid: newCall().gid, trans_type: 'saga', branch_id: '01', op: 'action' })
     const broken = (tx: RedisEffects) => tx.script("redis.call('NONSENSE')", [])

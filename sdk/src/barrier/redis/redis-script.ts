@@ -3,11 +3,17 @@ import type { Op } from '@counterstep/protocol'
 import { type BarrierRow, findOriginOp, findUndoOp } from '@counterstep/protocol/barrier'
 import { type CallDecision, decideCall } from '../decide-call.ts'
 
+// The effect stands before all our variables, so that one which it sets without a local is a global, and Redis refuses that.
+const EFFECT = `local function effect(KEYS, ARGV, original, success, successJson, failure, ongoing)
+`
+
 // There is one hash per gid, branch and barrier id. For each op it has a field for the row's reason, one for the
 // instant of its transaction, and one for the answer. The instant is missing in rows of versions that did not keep it,
 // and the answer is missing in a row that blocks an original. The `pair` is the op's origin or its undo, since no op
 // has both.
-const PROLOGUE = `local barrier, own, pair, ttlMs, mode = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+const PROLOGUE = `
+end
+local barrier, own, pair, ttlMs, mode = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local answerBytesMax, at, since = tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
 local function look(op)
   local row = redis.call('HMGET', barrier, op, op .. ':at')
@@ -45,16 +51,15 @@ local function success(answer)
 end
 local function failure(code, message) return make({ result = 'failure', code = code, message = message }) end
 local function ongoing(retryAfterMs) return make({ result = 'ongoing', retryAfterMs = retryAfterMs }) end
-local function effect(KEYS, ARGV, original)
 `
 
 // The rows are written after the effect, because an error in the effect must not leave a row that says that the effect
 // was done. Nothing between the effect and the rows may fail: a repeat would then make the effect a second time. So an
-// answer of the effect's own is never taken for an outcome, and one that is no JSON is dropped.
-const EPILOGUE = `
-end
-local outcome = effect({ unpack(KEYS, 2) }, { unpack(ARGV, 21) }, original)
+// answer of the effect's own is never taken for an outcome, and one that is no JSON is dropped. A table with an err is how
+// Redis' own functions say that something failed.
+const EPILOGUE = `local outcome = effect({ unpack(KEYS, 2) }, { unpack(ARGV, 21) }, original, success, successJson, failure, ongoing)
 if outcome == nil then outcome = successJson() end
+if type(outcome) == 'table' and not made[outcome] and outcome.err then error(tostring(outcome.err)) end
 if not made[outcome] then outcome = success(outcome) end
 if outcome.result == 'failure' then return { 'failure', tostring(outcome.code), tostring(outcome.message) } end
 if outcome.result == 'ongoing' then return { 'ongoing', tostring(outcome.retryAfterMs or '') } end
@@ -99,7 +104,7 @@ export function createScriptComposer(): (effect: string) => RedisScript {
   return (effect) => {
     const found = known.get(effect)
     if (found !== undefined) return found
-    const script = toScript(PROLOGUE + effect + EPILOGUE)
+    const script = toScript(EFFECT + effect + PROLOGUE + EPILOGUE)
     if (known.size === SCRIPTS_MAX) known.clear()
     known.set(effect, script)
     return script
