@@ -1,5 +1,5 @@
 import type { JsonValue } from '@counterstep/protocol'
-import { BranchError } from '../branch/branch-errors.ts'
+import { BranchError, isBranchFailure, isBranchOngoing } from '../branch/branch-errors.ts'
 
 /**
  * Says how many bytes of JSON an answer may have: it is stored beside the effect, and the orchestrator keeps 1 KiB of it.
@@ -30,11 +30,15 @@ export class BoundedParts {
 
 /**
  * Turns an answer into JSON text. It throws inside the database transaction, so that the effect is rolled back
- * together with an answer that cannot be kept.
+ * together with an answer that cannot be kept. A `BranchFailure` or `BranchOngoing` that was returned counts as thrown.
  */
 export function toAnswerText(value: unknown): string {
   if (value === undefined) return EMPTY_ANSWER
+  if (isBranchFailure(value) || isBranchOngoing(value)) throw value
+  if (value instanceof Error) throw toInvalid('an error that was returned and not thrown')
   const json = toJson(value)
+  if (json === '{}' && !isPlain(value))
+    throw toInvalid(`an object of ${nameClass(value)}, which JSON writes as {}`)
   const bytes = Buffer.byteLength(json)
   if (bytes <= STORED_ANSWER_BYTES_MAX || value instanceof BoundedParts) return json
   const message = `the answer has ${bytes} bytes, more than ${STORED_ANSWER_BYTES_MAX}`
@@ -54,5 +58,26 @@ function toJson(value: unknown): string {
     throw new BranchError('BRANCH_ANSWER_INVALID', 'the answer is no JSON value', error)
   }
   if (json !== undefined) return json
-  throw new BranchError('BRANCH_ANSWER_INVALID', `the answer is a ${typeof value}, no JSON value`)
+  throw toInvalid(`a ${typeof value}, no JSON value`)
+}
+
+/** A `Response`, a Map and a query that was not run keep what they are where JSON does not look. */
+function isPlain(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || value instanceof BoundedParts) return true
+  const prototype: unknown = Object.getPrototypeOf(value)
+  // The plain objects of another realm have another prototype, which has none itself.
+  return prototype === null || Object.getPrototypeOf(prototype) === null || hasToJson(value)
+}
+
+function hasToJson(value: object): boolean {
+  return 'toJSON' in value && typeof value.toJSON === 'function'
+}
+
+function nameClass(value: unknown): string {
+  const { name } = (value as object).constructor
+  return name === '' ? 'a class' : name
+}
+
+function toInvalid(is: string): BranchError {
+  return new BranchError('BRANCH_ANSWER_INVALID', `the answer is ${is}`)
 }
