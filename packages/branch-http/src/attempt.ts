@@ -337,7 +337,8 @@ export class Attempt
       answer.statusCode = statusCode
       // Packed bytes are not text to show, and no body is unpacked only to be shown.
       const body = this.#plainBody()
-      const excerpt = body === undefined ? undefined : readExcerpt(body)
+      // A whole URL is a secret, and some servers repeat it in an answer of their own.
+      const excerpt = body === undefined || this.#url.isWhole ? undefined : readExcerpt(body)
       if (excerpt !== undefined) answer.excerpt = excerpt
       const isUsed = result !== 'unknown' && this.#isWhole && this.#isWanted()
       if (isUsed && body !== undefined && this.#isWanted(body.length) && isUtf8(body))

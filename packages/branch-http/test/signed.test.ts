@@ -85,6 +85,18 @@ describe('a signed call', () => {
     expect(found).toEqual([`/services/T0/B0/secret fits ${gid}`, `/hook?thread=1&x=%20y fits ${gid}`])
   })
 
+  it('S31: No excerpt is kept of what answers at a whole URL, since it may repeat the secret', async () => {
+    const { url } = await serveHttp((request, response) => {
+      response.writeHead(404).end(`Cannot POST ${request.url}`)
+    })
+    const service = parseEndpoint('alert-ops', `${url}/services/secret`)
+    if (typeof service === 'string') throw new Error(service)
+    const targets = targetPolicy({ services: [service], allowed: [], others: 'none', isLocal: false })
+    const answer = await testCaller({ targets }).call(buildCall('alert-ops:/'))
+    expect(answer).toMatchObject({ result: 'unknown', statusCode: 404 })
+    expect(answer).not.toHaveProperty('excerpt')
+  })
+
   it('S31: A whole URL that redirects is not followed, so that its secret and the alert go nowhere else', async () => {
     const elsewhere: string[] = []
     const { url: other } = await serveHttp((request, response) => {
