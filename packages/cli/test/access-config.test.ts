@@ -41,6 +41,17 @@ describe('S10: who may listen where', () => {
       expect(read(['--host', host])).toMatchObject({ insecure: [], keysFile: undefined }))
   }
 
+  it('S10: A server on loopback that has a name of others needs keys, or the word that it needs none', () => {
+    const named = ['--allowed-hosts', 'orders.example']
+    expect(read(named)).toEqual([
+      expect.stringMatching(/^--allowed-hosts orders\.example is reached by others/),
+    ])
+    expect(read([...named, '--keys-file', 'k'])).toMatchObject({ insecure: [] })
+    expect(read([...named, '--insecure-no-keys'])).toMatchObject({ insecure: ['no-keys'] })
+    for (const own of ['localhost', '127.0.0.1:8470', '[::1]'])
+      expect(read(['--allowed-hosts', own])).toMatchObject({ insecure: [], keysFile: undefined })
+  })
+
   it('S10: An empty name of the keys file is refused, by a variable, a flag and the file of settings', () => {
     const refusal = (source: string) => [`${source} is empty: give it a value, or leave it out.`]
     const folder = mkdtempSync(join(tmpdir(), 'counterstep-access-'))

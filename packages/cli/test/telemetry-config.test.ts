@@ -66,7 +66,8 @@ describe('where traces are sent', () => {
     ).toEqual([])
   })
 
-  it.each(['127.0.0.1:4318', 'grpc://127.0.0.1:4317', `${OTLP}?x=1`, `${OTLP}/v1/traces`])(
+  const ODD = ['http:user:word@127.0.0.1:4318', 'http:/user:word@127.0.0.1:4318/p://x']
+  it.each(['127.0.0.1:4318', 'grpc://127.0.0.1:4317', `${OTLP}?x=1`, `${OTLP}/v1/traces`, ...ODD])(
     '%s is refused',
     (given) => {
       const command = readCommand(['serve', '--otlp', given], {})

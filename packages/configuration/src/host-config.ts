@@ -3,7 +3,7 @@ import { DEFAULT_CALLER_LIMITS } from '@counterstep/branch-http'
 import type { TargetRules } from '@counterstep/branch-http/targets'
 import { DEFAULT_SETTINGS } from '@counterstep/engine'
 import type { AlertsConfig } from './alerts/alerts-file.ts'
-import { isLoopback } from './loopback.ts'
+import { isForOthers, isLoopback } from './loopback.ts'
 import type { FunctionValues, SettingName, SettingValues } from './settings.ts'
 import type { SqliteConfig, StoreUse } from './store-config.ts'
 
@@ -26,16 +26,17 @@ export function pickAccessConfig(values: SettingValues) {
     isLoopback: isLoopback(host),
     bounds: Object.freeze({ connectionsMax, strangersPerAddressMax, unreadBodyBytesMax }),
     /** Names the protections that are switched off; /health/ready shows them. */
-    insecure: Object.freeze(keysFile === undefined && !isLoopback(host) ? ['no-keys'] : []),
+    insecure: Object.freeze(keysFile === undefined && isForOthers(values) ? ['no-keys'] : []),
   })
 }
 
 /**
- * Tells whether the console is served. Beyond loopback it is the page of people who are not here, so it needs keys that
+ * Tells whether the console is served. Where others come it is the page of people who are not here, so it needs keys that
  * they log in with, unless it is named.
  */
-export function hasConsole({ console, host, keysFile }: SettingValues): boolean {
-  return console === 'auto' ? isLoopback(host) || keysFile !== undefined : console === 'on'
+export function hasConsole(values: SettingValues): boolean {
+  const { console, keysFile } = values
+  return console === 'auto' ? !isForOthers(values) || keysFile !== undefined : console === 'on'
 }
 
 /** Says who may use a function. */

@@ -1,4 +1,5 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
+import { readHostname } from '@counterstep/access'
 
 const LOOPBACK_IPV4 = new BlockList()
 LOOPBACK_IPV4.addSubnet('127.0.0.0', 8)
@@ -13,4 +14,23 @@ export function isLoopback(host: string): boolean {
   if (host === 'localhost') return true
   if (isIPv4(host)) return LOOPBACK_IPV4.check(host)
   return isIPv6(host) && LOOPBACK_IPV6.check(host, 'ipv6')
+}
+
+/**
+ * Tells whether others may reach the server: it listens beyond loopback, or it has a name that is none of this machine's, so
+ * that a proxy in front passes the calls of others on.
+ */
+export function isForOthers({
+  host,
+  allowedHosts = [],
+}: {
+  readonly host: string
+  readonly allowedHosts?: readonly string[] | undefined
+}): boolean {
+  return !isLoopback(host) || allowedHosts.some((name) => !isLoopback(toBareHost(name)))
+}
+
+/** An address of IPv6 stands in brackets in a URL. */
+function toBareHost(name: string): string {
+  return (readHostname(name) ?? name).replace(/^\[|\]$/g, '')
 }

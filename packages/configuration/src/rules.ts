@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { createSecureContext } from 'node:tls'
-import { isLoopback } from './loopback.ts'
+import { isForOthers, isLoopback } from './loopback.ts'
 import type { Environment, Sources } from './read-settings.ts'
 import { readServiceTls, type ServiceValues } from './service-tls.ts'
 import { type FunctionValues, SETTINGS, type SettingName, type SettingValues } from './settings.ts'
@@ -103,12 +103,13 @@ export function findStoreProblems(
 }
 
 function findAccessProblems(values: ServerValues): string[] {
-  const { host, keysFile, insecureNoKeys, dtmNetworksScopes } = values
+  const { host, allowedHosts, keysFile, insecureNoKeys, dtmNetworksScopes } = values
   const hasKeys = keysFile !== undefined
   const problems: string[] = []
-  if (host !== undefined && !isLoopback(host) && !hasKeys && insecureNoKeys === false) {
+  if (host !== undefined && isForOthers({ host, allowedHosts }) && !hasKeys && insecureNoKeys === false) {
+    const name = isLoopback(host) ? `--allowed-hosts ${allowedHosts?.join(',')}` : `--host ${host}`
     problems.push(
-      `--host ${host} is reached by others, and there are no keys: make one by ` +
+      `${name} is reached by others, and there are no keys: make one by ` +
         'counterstep keys create --keys-file FILE --name NAME --scopes submit,read and serve with ' +
         '--keys-file FILE; or say --insecure-no-keys, if nobody else can get there.',
     )

@@ -111,15 +111,20 @@ export const hostNames = readWith((text) => {
 })
 
 export const proxyUrl = readWith((text) => {
-  const url = URL.parse(text)
+  const url = parseWithSlashes(text)
   const isProxy =
     url !== null && /^https?:$/.test(url.protocol) && url.pathname + url.search + url.hash === '/'
   return isProxy ? { value: url.href } : { problem: 'must be the URL of a proxy: http://HOST:PORT' }
 })
 
+/** Parses a URL that is written as people know it. `http:user:word@host` is one, too, in which no login would be looked for. */
+function parseWithSlashes(text: string): URL | null {
+  return /^https?:\/\//i.test(text) ? URL.parse(text) : null
+}
+
 /** Takes where telemetry is sent. The standard's paths are put behind it, so it has neither one of them nor a query. */
 export const receiverUrl = readWith((text) => {
-  const url = text.length <= 2_048 ? URL.parse(text) : null
+  const url = text.length <= 2_048 ? parseWithSlashes(text) : null
   const isReceiver =
     url !== null &&
     /^https?:$/.test(url.protocol) &&

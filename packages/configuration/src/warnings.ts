@@ -1,7 +1,7 @@
 import { hasEveryPort } from '@counterstep/branch-http/targets'
 import { listRetentionWarnings } from '@counterstep/engine'
 import { hasConsole } from './host-config.ts'
-import { isLoopback } from './loopback.ts'
+import { isForOthers, isLoopback } from './loopback.ts'
 import type { Sources } from './read-settings.ts'
 import type { FunctionRole } from './rules.ts'
 import type { FunctionValues, SettingName, SettingValues } from './settings.ts'
@@ -50,15 +50,16 @@ export function listFunctionWarnings(
 function listAccessWarnings(values: SettingValues) {
   const { host, keysFile, dtmNetworks, dtmNetworksScopes, allowedHosts, alertsFile, signingKeyFile } = values
   const isBeyond = !isLoopback(host)
-  const isOpen = isBeyond && keysFile === undefined
+  const isOpen = isForOthers(values) && keysFile === undefined
+  const name = isBeyond ? host : allowedHosts?.join(',')
   const warnings: string[] = []
   if (isOpen)
     warnings.push(
-      `--insecure-no-keys: anyone who reaches ${host} may submit, read, abort and stop transactions.`,
+      `--insecure-no-keys: anyone who reaches ${name} may submit, read, abort and stop transactions.`,
     )
   if (isOpen && hasConsole(values))
     warnings.push(
-      `--console on without keys: anyone who reaches ${host} opens the console and may do all that it can.`,
+      `--console on without keys: anyone who reaches ${name} opens the console and may do all that it can.`,
     )
   if (alertsFile !== undefined && signingKeyFile === undefined)
     warnings.push(
