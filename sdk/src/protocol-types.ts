@@ -102,7 +102,7 @@ export type Kind = protocol.Kind
  *
  * @example
  * ```ts
- * const delta = (op: Op, cents: number) => (op === 'action' ? -cents : cents)
+ * const delta = (op: Op, cents: number) => (op === 'compensate' ? cents : -cents)
  * ```
  */
 export type Op = protocol.Op

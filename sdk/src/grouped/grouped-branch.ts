@@ -85,7 +85,7 @@ const TIMEOUT_MS_DEFAULT = 10_000
  * const app = fastify()
  * app.post('/debit', branchHandler(transfers, (_, { op, payload }: Branch<{ id: string; cents: number }>) => ({
  *   id: payload.id,
- *   delta: op === 'action' ? -payload.cents : payload.cents,
+ *   delta: op === 'compensate' ? payload.cents : -payload.cents,
  * })))
  * ```
  */

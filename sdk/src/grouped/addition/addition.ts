@@ -7,7 +7,7 @@ import type { BarrierCall } from '../../branch/branch.ts'
  * ```ts
  * const handler = (_: undefined, { op, payload }: Branch<{ id: string; cents: number }>): Addition => ({
  *   id: payload.id,
- *   delta: op === 'action' ? -payload.cents : payload.cents,
+ *   delta: op === 'compensate' ? payload.cents : -payload.cents,
  * })
  * ```
  */
