@@ -15,9 +15,11 @@ import { startBranchService } from '../../../packages/cli/test/branch-service.ts
 import { ServeProcess } from '../../../packages/cli/test/serve-process.ts'
 import { describeWith } from './beside/describe-with.ts'
 import { startCaddy, startNginx } from './beside/tls-proxies.ts'
+import { readChildrenMib, UnendedBodies } from './beside/unended-bodies.ts'
 
 const START_MS_MAX = 15_000
 const STREAM_MS_MAX = 10_000
+const ANSWER_MS_MAX = 5_000
 const DAY_MS = 86_400_000
 /** A submit has this size at most. */
 const MIB = 1024 * 1024
@@ -180,5 +182,56 @@ for (const name of ['nginx', 'caddy'] as const) {
       expect(statuses).toEqual(new Set([401, 429]))
       expect((await ask('GET', '/v1/transactions', bearer())).status).toBe(200)
     })
+
+    if (name === 'nginx' && process.platform === 'linux') {
+      for (const [what, length] of [
+        ['that says its length', { 'content-length': String(MIB) }],
+        ['that comes in chunks', { 'transfer-encoding': 'chunked' }],
+      ] as const)
+        it(`S41: A large body ${what}, without a good key, is refused before it has come`, async () => {
+          const headers = { ...length, authorization: 'Bearer wrong', 'content-type': 'application/json' }
+          const sent = request({
+            host: '127.0.0.1',
+            port,
+            method: 'POST',
+            path: '/v1/transactions',
+            headers,
+            agent,
+          })
+          sent.on('error', () => undefined)
+          sent.write('{')
+          try {
+            const signal = AbortSignal.timeout(ANSWER_MS_MAX)
+            const [{ statusCode }] = (await once(sent, 'response', { signal })) as [IncomingMessage]
+            expect([401, 429]).toContain(statusCode)
+          } finally {
+            sent.destroy()
+          }
+        })
+
+      it('S41: Large bodies that strangers do not end hold no memory', async () => {
+        const before = readChildrenMib(proxy.pid)
+        const flood = { port, certificate, from: '127.0.0.1', sessions: 4, streamsOfEach: 24, bytes: MIB }
+        const bodies = await UnendedBodies.begin(flood)
+        try {
+          await until('all are answered', STREAM_MS_MAX, () => bodies.statuses.length === 96)
+          expect(readChildrenMib(proxy.pid) - before).toBeLessThan(24)
+        } finally {
+          bodies.end()
+        }
+      })
+
+      it('S41: An address has 100 requests at a time, and others are answered beside them', async () => {
+        const flood = { port, certificate, from: '127.0.0.2', sessions: 4, streamsOfEach: 32, bytes: 3_999 }
+        const bodies = await UnendedBodies.begin(flood)
+        try {
+          await until('those above are answered', STREAM_MS_MAX, () => bodies.statuses.length === 28)
+          expect(new Set(bodies.statuses)).toEqual(new Set([503]))
+          expect((await ask('GET', '/v1/transactions', bearer())).status).toBe(200)
+        } finally {
+          bodies.end()
+        }
+      })
+    }
   })
 }
