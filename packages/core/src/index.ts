@@ -8,6 +8,7 @@ export {
   writeAlertState,
 } from './alerts/alert-state.ts'
 export {
+  type AlertFinding,
   type AlertObservation,
   type AlertRuleSettings,
   FAILED_WINDOW_MS,
@@ -25,6 +26,12 @@ export {
   queueAlert,
   queueDigests,
 } from './alerts/fold-alerts.ts'
+export {
+  type AlertFilter,
+  type FilteredSample,
+  listLateFilters,
+  queueLateAlerts,
+} from './alerts/late-alerts.ts'
 export {
   BULK_DRAFT_MS,
   BULK_KEPT_MAX,

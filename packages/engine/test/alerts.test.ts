@@ -6,7 +6,7 @@ import { StoreEventMemory } from '../src/alerts/store-event-memory.ts'
 import { START_AT } from './support/fake-time.ts'
 import { lostAfter, refused } from './support/fault-store.ts'
 import { Fixture, type TestNode } from './support/fixture.ts'
-import { buildSaga, readCode } from './support/sagas.ts'
+import { buildBranch, buildSaga, readCode } from './support/sagas.ts'
 
 const MINUTE_MS = 60_000
 const PATIENT = { retry: { initialMs: 3_600_000, factor: 1, capMs: 3_600_000, jitter: 0, limit: null } }
@@ -316,6 +316,67 @@ describe('an alert', () => {
       'target2 alert-slack:/',
     ])
     expect(new Set(told.webhooks.map(({ gid }) => gid)).size).toBe(1)
+  })
+})
+
+describe('a target with a filter', () => {
+  const MANY = 51
+  const ATTENTION = { rules: ['attention'] } as const
+
+  /** The troubles of two services are two problems. */
+  function callShop(gid: string): object {
+    const branch = (id: string) => buildBranch(gid, id)
+    const call = (url: string) => url.replace('bank.test', 'shop.test')
+    return {
+      branches: ['01', '02'].map(branch).map(({ action, compensation, ...more }) => ({
+        ...more,
+        action: call(String(action)),
+        compensation: call(String(compensation)),
+      })),
+    }
+  }
+
+  for (const [title, filter, change] of [
+    ['names', { names: ['refund', 'transfer'] }, { name: 'transfer' }],
+    ['tags', { tags: { tier: 'gold' } }, { name: 'transfer', tags: { tier: 'gold' } }],
+  ] as const)
+    it(`is told once by its ${title} of what 51 transactions of others hide`, async () => {
+      const told = new Told()
+      const targets = [buildTarget('ops', ATTENTION), buildTarget('pager', { ...ATTENTION, ...filter })]
+      const [node] = (await told.start(1, { targets })) as [TestNode]
+      for (let at = 0; at < MANY; at++) await told.strand(node, `junk-${at}`, { name: 'junk' })
+      await told.untilTold(1)
+      await told.strand(node, 'order-1', change)
+      await told.untilTold(2)
+      await told.fixture.time.advance(20 * MINUTE_MS)
+      const [{ problem = '' } = {}] = told.bodies
+      expect(told.webhooks.map(({ url }) => url)).toEqual(['alert-ops:/', 'alert-pager:/'])
+      expect(told.bodies[1]).toEqual({
+        ...{ rule: 'attention', state: 'open', problem, count: MANY + 1, since: expect.any(Number) },
+        ...{ names: ['transfer'], sampleGids: ['order-1'] },
+      })
+      expect(new Set(told.webhooks.map(({ gid }) => gid)).size).toBe(2)
+    })
+
+  it('is told of what stands behind a page of a problem that it knows', async () => {
+    const told = new Told()
+    const targets = [
+      buildTarget('ops', ATTENTION),
+      buildTarget('pager', { ...ATTENTION, names: ['transfer'] }),
+    ]
+    const [node] = (await told.start(1, { targets })) as [TestNode]
+    for (let at = 0; at < MANY; at++) await told.strand(node, `known-${at}`, { name: 'transfer' })
+    await told.untilTold(1)
+    for (let at = 0; at < MANY; at++)
+      await told.strand(node, `junk-${at}`, { name: 'junk', ...callShop(`junk-${at}`) })
+    await told.untilTold(3)
+    await told.strand(node, 'order-1', { name: 'transfer', ...callShop('order-1') })
+    await told.untilTold(4)
+    expect(told.webhooks.slice(2).map(({ url }) => url)).toEqual(['alert-ops:/', 'alert-pager:/'])
+    expect(told.bodies[3]).toMatchObject({
+      problem: expect.stringContaining('shop'),
+      sampleGids: ['order-1'],
+    })
   })
 })
 

@@ -279,6 +279,18 @@ describe('who is told', () => {
     ])
   })
 
+  it('who was told of the beginning knows of the growth, though its samples are of others', () => {
+    const targets = [OPS, { ...OPS, name: 'payouts', names: ['payout'] }]
+    const options = { now: START, hash, shownMax: 5 }
+    const [due] = foldAlerts(NO_ALERTS, [attention(3)], START).due
+    if (due === undefined) throw new Error('nothing is due')
+    const { state: begun } = look([[0, 3]])
+    const opened = queueAlert(begun, due, SAMPLES, targets, options)
+    const grown = { ...due, state: 'grown', before: 3 } as const
+    const { cases, pending } = queueAlert(opened, grown, SAMPLES.slice(0, 1), targets, options)
+    expect([cases, pending.at(-1)?.targets]).toEqual([opened.cases, ['ops']])
+  })
+
   it('one message has a branch for each target, and a gid that every node makes alike', () => {
     const { state } = queue(1, [OPS, { ...OPS, name: 'slack' }])
     expect(state.pending).toEqual([

@@ -81,7 +81,7 @@ export function queueAlert(
   { rule, ...facts }: DueAlert,
   samples: readonly AlertSample[],
   targets: readonly AlertTargetRules[],
-  { now, hash, shownMax }: { readonly now: number; readonly hash: Hash; readonly shownMax: number },
+  { now, hash, shownMax }: QueueOptions,
 ): AlertState {
   let { hours } = state
   const known = state.cases.find((each) => each.rule === rule && each.subject === facts.problem)
@@ -91,10 +91,7 @@ export function queueAlert(
   const told: string[] = []
   for (const target of listeners) {
     // Nothing is left of what is over, so it is told to those who know of it.
-    const isFor =
-      facts.state === 'over'
-        ? (known?.toldTo?.includes(target.name) ?? true)
-        : wants(target, shownNames, samples)
+    const isFor = facts.state === 'over' ? knowsOf(known, target.name) : wants(target, shownNames, samples)
     if (!isFor) continue
     const counted = countForTarget(hours, target.name, now)
     hours = counted.hours
@@ -109,9 +106,14 @@ export function queueAlert(
     targets: told,
     decidedAt: now,
   }
-  const toldTo = listeners.filter(({ name }) => told.includes(name) || known?.toldTo?.includes(name))
+  const isNew = facts.state === 'open'
+  const toldTo = listeners.filter(({ name }) => told.includes(name) || (!isNew && knowsOf(known, name)))
   const cases = state.cases.map((each) => (each === known ? noteTold(each, toldTo, listeners.length) : each))
   return { cases, hours, pending: told.length === 0 ? state.pending : [...state.pending, alert] }
+}
+
+function knowsOf(known: AlertCase | undefined, target: string): boolean {
+  return known?.toldTo?.includes(target) ?? true
 }
 
 function noteTold(
@@ -145,8 +147,15 @@ export function queueDigests(state: AlertState, now: number, hash: Hash): AlertS
 /** Hashes a text into letters and digits. */
 export type Hash = (text: string) => string
 
+export interface QueueOptions {
+  readonly now: number
+  readonly hash: Hash
+  /** An alert shows so many names, and so many gids. */
+  readonly shownMax: number
+}
+
 /** Two alerts about one thing are never in one window, so the gid is theirs alone, and the same on every node. */
-function toAlertGid(rule: string, subject: string, at: number, hash: Hash): string {
+export function toAlertGid(rule: string, subject: string, at: number, hash: Hash): string {
   return `alert-${rule}-${hash(subject)}-${Math.floor(at / TELL_EVERY_MS)}`
 }
 

@@ -1,7 +1,10 @@
 import {
+  type AlertFilter,
   type AlertObservation,
   type AlertSample,
   type DueAlert,
+  type FilteredSample,
+  type ListCursor,
   type ListQuery,
   PAUSED_MS_MAX,
   type RowGroup,
@@ -38,6 +41,8 @@ export class AlertEyes {
   readonly #parts: AlertEyesParts
   #slow: Slow = { bulkJobs: [] }
   #slowAt = Number.NEGATIVE_INFINITY
+  /** How far the rows of a filter were read, by its target and name. */
+  readonly #filtered = new Map<string, ListCursor>()
 
   constructor(parts: AlertEyesParts) {
     this.#parts = parts
@@ -85,6 +90,24 @@ export class AlertEyes {
       case 'bulk':
         return []
     }
+  }
+
+  /** Finds transactions that need a person and that a filter asks for: those of the next page, and of the first behind the last. */
+  async findFiltered({ target, name, tags }: AlertFilter): Promise<readonly FilteredSample[]> {
+    const key = JSON.stringify([target.name, name])
+    const from = this.#filtered.get(key)
+    const { items, cursor } = await this.#parts.list(
+      {
+        ...{ attention: true, order: 'due', limit: SAMPLES_MAX },
+        ...(name === undefined ? {} : { name }),
+        ...(tags === undefined ? {} : { tags }),
+        ...(from === undefined ? {} : { cursor: from }),
+      },
+      CALLER,
+    )
+    if (cursor === undefined) this.#filtered.delete(key)
+    else this.#filtered.set(key, cursor)
+    return items
   }
 
   async #listUnfinished(now: number): Promise<readonly TransactionSummary[]> {

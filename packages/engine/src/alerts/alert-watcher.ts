@@ -6,14 +6,17 @@
 import { hash } from 'node:crypto'
 import {
   ALERT_KEPT_MS,
+  type AlertFinding,
   type BranchCaller,
   type Clock,
   findAlerts,
   foldAlerts,
   type Ids,
+  listLateFilters,
   type PendingAlert,
   queueAlert,
   queueDigests,
+  queueLateAlerts,
   type Store,
   StoreUnavailableError,
 } from '@counterstep/core'
@@ -43,6 +46,8 @@ const UNANSWERED_MIN = 2
 const AWAY_EVERY_MS = 3_600_000
 const UNDELIVERED_EVERY_MS = 600_000
 const UNDELIVERED_MAX = 50
+/** So many filters are read in a look, each by one list of the store. */
+const FILTERS_MAX = 5
 const HASH_LENGTH = 16
 
 export interface AlertWatcherParts extends Pick<AlertEyesParts, 'figures' | 'list' | 'bulk'> {
@@ -68,6 +73,7 @@ export class AlertWatcher {
   #unanswered = 0
   #toldAwayAt = Number.NEGATIVE_INFINITY
   #undeliveredAt = Number.NEGATIVE_INFINITY
+  #filtersRead = 0
 
   constructor(parts: AlertWatcherParts) {
     const { store, ids, options } = parts
@@ -134,16 +140,34 @@ export class AlertWatcher {
     }
     const written = await this.#document.write(state, stored)
     // Another node has decided meanwhile. What it has not told by the next look is told then.
+    const submitted = written && (await this.#submitPending(written))
+    if (submitted !== undefined) await this.#tellLate(submitted, findings, now)
+  }
+
+  /** Tells targets of what their filters meet now, by a few of the filters at each look. */
+  async #tellLate(stored: StoredAlerts, findings: readonly AlertFinding[], now: number): Promise<void> {
+    const filters = listLateFilters(stored.state, this.#parts.options.targets, now)
+    let { state } = stored
+    for (let each = 0; each < Math.min(filters.length, FILTERS_MAX); each++) {
+      const filter = filters[this.#filtersRead++ % filters.length]
+      if (filter === undefined) break
+      const samples = await this.#eyes.findFiltered(filter)
+      const how = { now, hash: hashText, shownMax: ALERT_SAMPLES_MAX }
+      state = queueLateAlerts(state, filter, samples, findings, how)
+    }
+    const written = await this.#document.write(state, stored)
     if (written !== undefined) await this.#submitPending(written)
   }
 
-  /** If the process dies before the second write, the alerts are submitted again, which changes nothing. */
-  async #submitPending(written: StoredAlerts): Promise<void> {
+  /**
+   * If the process dies before the second write, the alerts are submitted again, which changes nothing. Returns undefined if
+   * another node has written meanwhile.
+   */
+  async #submitPending(written: StoredAlerts): Promise<StoredAlerts | undefined> {
     const { pending } = written.state
-    if (pending.length === 0) return
     const left: PendingAlert[] = []
     for (const alert of pending) if (!(await this.#submit(alert))) left.push(alert)
-    await this.#document.write({ ...written.state, pending: left }, written)
+    return await this.#document.write({ ...written.state, pending: left }, written)
   }
 
   /** Returns whether there is nothing left to do for it. */
