@@ -194,7 +194,7 @@ export {
 export { toListed } from './ports/to-listed.ts'
 export { countShownCharacters } from './record/count-shown-characters.ts'
 export { describeTrouble, describeUnreadable, type Trouble } from './record/describe-trouble.ts'
-export { findEdit } from './record/edits.ts'
+export { findContentEdit, findEdit } from './record/edits.ts'
 export { findCallUrl } from './record/find-call-url.ts'
 export { foldProblems, OTHER_PROBLEMS } from './record/fold-problems.ts'
 export { columnToText, textToColumn } from './record/nul-text.ts'

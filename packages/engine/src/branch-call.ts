@@ -7,7 +7,7 @@ import {
   type CallKey,
   findAcceptedAt,
   findCallUrl,
-  findEdit,
+  findContentEdit,
   getBranchTargets,
   hasNoUndo,
   hasTwoPhases,
@@ -67,7 +67,7 @@ export function buildBranchCall(
     contentType = target.contentType,
     headers = submitted,
     timeoutMs = target.timeoutMs ?? definition.timeoutMs,
-  } = findEdit(transaction, call) ?? {}
+  } = findContentEdit(transaction, call) ?? {}
   const built: BranchCall = {
     ...common,
     branchId: target.id,

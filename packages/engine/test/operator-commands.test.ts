@@ -1,4 +1,4 @@
-import type { Gid } from '@counterstep/protocol'
+import type { Gid, OpRequestView } from '@counterstep/protocol'
 import { isCounterstepError } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import type { Given } from '../src/engine-api.ts'
@@ -192,6 +192,25 @@ describe('an edit', () => {
     const request = JSON.parse((await node.engine.showRequest(GID)) ?? '')
     expect(request.ops[0]).toMatchObject({ url: 'http://new.test/pay', body: '{"amount":2}', edited: true })
     expect(request.submit).toMatchObject({ branches: [{ id: '01', payload: { amount: 1 } }, { id: '02' }] })
+  })
+
+  it('reaches the compensation of a saga that hands on no values', async () => {
+    const fixture = new Fixture()
+    await rest(fixture)
+    const node = await fixture.node()
+    const body = { payload: { amount: 2 }, headers: { 'x-a': 'b' } }
+    await node.engine.edit(GID, '01', 'action', body, given({ confirm: 'no-call-took-effect' }))
+    const undone: string[] = []
+    fixture.services.onArrival = ({ op, body, headers }) => {
+      if (op === 'compensate') undone.push(`${body} ${JSON.stringify(headers)}`)
+    }
+    fixture.services.otherwise = ({ branchId, op }) =>
+      branchId === '02' && op === 'action' ? 'failure' : 'success'
+    await fixture.untilStatus('a', 'failed')
+    expect(undone.at(-1)).toBe('{"amount":2} {"x-a":"b"}')
+    const { ops } = JSON.parse((await node.engine.showRequest(GID)) ?? '')
+    const shown = ops.find(({ branchId, op }: OpRequestView) => branchId === '01' && op === 'compensate')
+    expect(shown).toMatchObject({ body: '{"amount":2}', headers: { 'x-a': 'b' } })
   })
 
   it('is checked like a submit, and needs its confirmation', async () => {

@@ -11,6 +11,28 @@ export function findEdit({ edits }: Pick<Transaction, 'edits'>, { branch, op }: 
   return edits?.find((edit) => edit.branch === branch && edit.op === op)
 }
 
+/**
+ * Finds what an operator has edited of one op. A compensation without a content of its own gets that of the action, so it gets
+ * it as it was edited.
+ */
+export function findContentEdit(transaction: Transaction, call: CallKey): Partial<Edit> | undefined {
+  if (transaction.edits === undefined) return undefined
+  const own = findEdit(transaction, call)
+  const isOwnContent =
+    transaction.kind !== 'saga' ||
+    transaction.definition.branches[call.branch]?.compensationContent !== undefined
+  if (call.op !== 'compensate' || isOwnContent) return own
+  const ofAction = findEdit(transaction, { branch: call.branch, op: 'action' })
+  if (ofAction === undefined) return own
+  const { body, contentType, headers } = ofAction
+  return {
+    ...(body === undefined ? {} : { body }),
+    ...(contentType === undefined ? {} : { contentType }),
+    ...(headers === undefined ? {} : { headers }),
+    ...own,
+  }
+}
+
 /** Puts the fields over an earlier edit of the same op. */
 export function addEdit(edits: readonly Edit[] = [], call: CallKey, fields: EditedFields): readonly Edit[] {
   const before = findEdit({ edits }, call)

@@ -268,6 +268,15 @@ describe('an entry of the trail', () => {
     expect(buildRequest(apart, 1, 'compensate')).toMatchObject({ url, ...compensationContent })
   })
 
+  it('The id of an edit is taken for another one of the same length', () => {
+    const edit = (body: string, id: string) => operator.edit('02', ACTION, { body }, { id })
+    const edited = after(firstDone, [edit('{"cents":2050}', 'e')])
+    expect(refuse(edited, edit('{"cents":2050}', 'e'))).toBeUndefined()
+    expect(refuse(edited, edit('{"cents":2000}', 'e'))).toBe('command-conflict')
+    const again = after(edited, [edit('{"cents":1000}', 'f')])
+    expect(refuse(again, edit('{"cents":2050}', 'e'))).toBeUndefined()
+  })
+
   it('shows of an edit neither its payload nor the query of its URL', () => {
     const fields = { url: 'http://bank.test/pay?key=s3cr3t', body: '{"card":"4711"}' }
     const [entry] = after(firstDone, [operator.edit('02', ACTION, fields)]).trail ?? []

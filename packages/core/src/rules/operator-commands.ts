@@ -6,6 +6,7 @@
 import type { OperatorCommand, PauseView, TrailEntry } from '@counterstep/protocol'
 import { addEdit, areTooLarge, cutChange, describeEdit, findEdit } from '../record/edits.ts'
 import { appendEntry, findEntry, isTrailFull } from '../record/trail.ts'
+import { canonicalJson } from '../submission/canonical-json.ts'
 import { isFinal, type OpProgress, type StoredEntry, type Transaction } from '../transaction.ts'
 import type { CallKey, GivenCommand, OpCommand, TransactionEvent } from './events.ts'
 import type { Fold, FoldedTransaction } from './fold.ts'
@@ -107,7 +108,7 @@ export function refuseGiven(
   now: number,
 ): OperatorRefusal | undefined {
   const known = findEntry(transaction, command.given.id)
-  if (known !== undefined) return isSameCommand(known, command) ? undefined : 'command-conflict'
+  if (known !== undefined) return isSameCommand(transaction, known, command) ? undefined : 'command-conflict'
   if (isTrailFull(transaction, { command: NAMES[command.type] })) return 'trail-full'
   if (isRetry(command) && isPaused(transaction, now)) return 'paused'
   if (!('branchId' in command)) return undefined
@@ -125,12 +126,28 @@ function refuseEdit(transaction: Transaction, command: OpCommand): 'edits-too-la
   return areTooLarge(addEdit(transaction.edits, found.call, command.edit)) ? 'edits-too-large' : undefined
 }
 
-function isSameCommand(known: StoredEntry, command: GivenCommand): boolean {
-  const { op } = toOpName(command)
-  const isSame =
-    known.command === NAMES[command.type] && known.op?.branchId === op?.branchId && known.op?.op === op?.op
+function isSameCommand(transaction: Transaction, known: StoredEntry, command: GivenCommand): boolean {
+  const isSame = isOfSameOp(known, { command: NAMES[command.type], ...toOpName(command) })
   // Merged retries of one op differ in nothing else.
-  return isSame && known.after === describeAfter(command)
+  if (!isSame || known.after !== describeAfter(command)) return false
+  return command.type !== 'edit-asked' || isSameEdit(transaction, known, command)
+}
+
+function isOfSameOp(a: Pick<StoredEntry, 'command' | 'op'>, b: Pick<StoredEntry, 'command' | 'op'>): boolean {
+  return a.command === b.command && a.op?.branchId === b.op?.branchId && a.op?.op === b.op?.op
+}
+
+/** The trail does not show a payload, so the newest edit of an op is compared with what it has left. */
+function isSameEdit(
+  transaction: Transaction,
+  known: StoredEntry,
+  command: Extract<GivenCommand, { readonly type: 'edit-asked' }>,
+): boolean {
+  const found = findNamedOp(transaction, command)
+  const newest = transaction.trail?.findLast((entry) => isOfSameOp(entry, known))
+  if (found === undefined || newest !== known) return true
+  const left = findEdit(transaction, found.call)
+  return canonicalJson({ ...left, ...command.edit } as never) === canonicalJson({ ...left } as never)
 }
 
 function applyCommand(fold: Fold, transaction: Transaction, command: GivenCommand, now: number): Transaction {

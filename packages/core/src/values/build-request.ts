@@ -5,9 +5,9 @@
 import { findUrlFault, HEADER_BYTES_MAX, PAYLOAD_BYTES_MAX, URL_LENGTH_MAX } from '@counterstep/protocol'
 import type { JsonTemplate, RequestTemplate, SagaBranch, ValueReference } from '../definition.ts'
 import { AssertionError } from '../errors.ts'
-import { findEdit } from '../record/edits.ts'
+import { findContentEdit } from '../record/edits.ts'
 import { findExcess, isHeaderValue } from '../submission/parse-headers.ts'
-import type { Edit, SagaOp, SagaTransaction } from '../transaction.ts'
+import type { SagaOp, SagaTransaction } from '../transaction.ts'
 import { computeOnce } from './compute-once.ts'
 import { countBytes, countValueBytes } from './count-bytes.ts'
 import { fillUrl } from './fill-url.ts'
@@ -96,7 +96,7 @@ type PlainRequest = BranchRequest & { readonly template?: RequestTemplate | unde
 function readEditedRequest(saga: SagaTransaction, position: number, op: SagaOp): PlainRequest {
   const branch = saga.definition.branches[position] as SagaBranch
   const plain = readPlainRequest(branch, op)
-  const edit = saga.edits === undefined ? undefined : findContentEdit(saga, branch, position, op)
+  const edit = findContentEdit(saga, { branch: position, op })
   if (edit === undefined) return plain
   const { url, body, contentType, headers } = edit
   const open = plain.template ?? {}
@@ -111,26 +111,6 @@ function readEditedRequest(saga: SagaTransaction, position: number, op: SagaOp):
     contentType: contentType ?? plain.contentType,
     headers: headers ?? plain.headers,
     template: Object.keys(template).length === 0 ? undefined : template,
-  }
-}
-
-/** A compensation without a content of its own gets that of the action, so it gets it as it was edited. */
-function findContentEdit(
-  saga: SagaTransaction,
-  branch: SagaBranch,
-  position: number,
-  op: SagaOp,
-): Partial<Edit> | undefined {
-  const own = findEdit(saga, { branch: position, op })
-  if (op !== 'compensate' || branch.compensationContent !== undefined) return own
-  const ofAction = findEdit(saga, { branch: position, op: 'action' })
-  if (ofAction === undefined) return own
-  const { body, contentType, headers } = ofAction
-  return {
-    ...(body === undefined ? {} : { body }),
-    ...(contentType === undefined ? {} : { contentType }),
-    ...(headers === undefined ? {} : { headers }),
-    ...own,
   }
 }
 
