@@ -222,7 +222,7 @@ class WorkflowRun<Input, Result> {
       throw new TypeError(`the test has no tx for the step ${id}: give it tx, or give ${id} in answers`)
     const value = copyThroughJson(
       given === undefined
-        ? await step?.do(this.#trial.tx as never, input as never)
+        ? await step?.do(this.#trial.tx as never, copyInput(input) as never)
         : await givenAnswer(given.value, input),
     )
     this.#rows.set(slot, { name, input, value })
@@ -236,8 +236,13 @@ class WorkflowRun<Input, Result> {
     this.#undone.push(id)
     if (is === 'call' || findById(this.#trial.answers ?? {}, id) !== undefined) return
     const step = this.#workflow.steps.find((each) => each.name === name)
-    await step?.undo?.(this.#trial.tx as never, (row?.input ?? input) as never, row?.value as never)
+    await step?.undo?.(this.#trial.tx as never, copyInput(row?.input ?? input) as never, row?.value as never)
   }
+}
+
+/** A step may take its input apart, which the row of a barrier keeps as it came. */
+function copyInput(input: unknown): unknown {
+  return input === undefined ? undefined : copyThroughJson(input)
 }
 
 function toSlotRun({ id, name, branch: { slot, input } }: StepEntry): SlotRun {

@@ -37,9 +37,8 @@ export async function runStep(
     return answer === EMPTY_ANSWER ? {} : { value: JSON.parse(answer) }
   }
   const outcome = await barrier.run(call, (tx) =>
-    mapResult(step.do(tx, input as never), (value) => {
-      // Each is checked by itself, because as a part of the row a function would only be left out.
-      toAnswerText(input)
+    mapResult(step.do(tx, copyInput(input) as never), (value) => {
+      // It is checked by itself, because as a part of the row a function would only be left out.
       toAnswerText(value)
       const given = input === undefined ? {} : { i: input }
       const done = value === undefined ? {} : { v: value as JsonValue }
@@ -53,6 +52,15 @@ export async function runStep(
   if (s === step.name) return v === undefined ? { decision } : { decision, value: v }
   const advice = 'deploy the code that ran it again, or abort the workflow'
   throw new BranchError('SLOT_TAKEN', `the step ${s} has run under the slot ${call.branchId}: ${advice}`)
+}
+
+/**
+ * Copies the input of a step. `do` may take its input apart, and may run again after a deadlock: each run gets what the first one
+ * got, and so does `undo`, since the row has the input as it came. Throws for an input that no row can keep.
+ */
+function copyInput(input: JsonValue | undefined): JsonValue | undefined {
+  const text = toAnswerText(input)
+  return text === EMPTY_ANSWER ? undefined : JSON.parse(text)
 }
 
 /**

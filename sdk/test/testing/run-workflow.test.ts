@@ -68,6 +68,25 @@ const approved: WorkflowTrial = {
 }
 
 describe('runWorkflow', () => {
+  it('The undo of a step gets the input as it came, though the step has taken that apart', async () => {
+    const { tx } = openShop()
+    const returned: string[] = []
+    const take = step('take', {
+      do: (_db: DatabaseSync, input: { lines: string[] }) => void input.lines.splice(0),
+      undo: (_db, input) => void returned.push(...input.lines),
+    })
+    const failing = workflow(
+      'order',
+      { version: 1, barrier, steps: [take] },
+      async (ctx, lines: string[]) => {
+        await ctx.step(take, { lines })
+        throw new BranchFailure('no', { code: 'NO' })
+      },
+    )
+    const { undone } = await runWorkflow(failing, ['cup', 'pot'], { tx })
+    expect([undone, returned]).toEqual([['take'], ['cup', 'pot']])
+  })
+
   it('A workflow runs to its result on virtual time, and its local steps run in the given database', async () => {
     const { tx, count } = openShop()
     const outcome = await runWorkflow(order, { sku: 'pen', cents: 5 }, { ...approved, tx })

@@ -126,6 +126,29 @@ describe('a step that is called by itself', () => {
     expect([shop.listReserved(), shop.listRows()]).toEqual([['cup'], [['~1', 'action', 'action', ROW]]])
   })
 
+  it('A run after a deadlock gets the input as it came, though the first run has taken that apart', async () => {
+    const { barrier } = openShop()
+    const runs: string[][] = []
+    const take = step('take', {
+      do: (_tx: object, { lines }: { lines: string[] }) => void runs.push(lines.splice(0)),
+    })
+    // The database has chosen the first transaction as the victim of a deadlock.
+    const repeating: typeof barrier = {
+      ...barrier,
+      run: (call, effect) =>
+        barrier.run(call, (tx, original) => {
+          effect(tx, original)
+          return effect(tx, original)
+        }),
+    }
+    const order = workflow('order', { version: 1, barrier: repeating, steps: [take] }, async () => 1)
+    await callHandler([order], 'action', { ...STEP, step: 'take', input: { lines: ['cup', 'pot'] } })
+    expect(runs).toEqual([
+      ['cup', 'pot'],
+      ['cup', 'pot'],
+    ])
+  })
+
   it('A step that returns nothing is answered without a body', async () => {
     const shop = openShop()
     const noted = await callHandler([orderTwice(shop)], 'action', { ...STEP, step: 'note' })
@@ -280,6 +303,34 @@ describe('the undo of a step', () => {
     expect(shop.listReserved()).toEqual([])
     expect((await callHandler([broken], 'compensate', STEP)).headers['counterstep-barrier']).toBe('duplicate')
   })
+
+  it.each(['a call of its own', 'the plan call'])(
+    'It gets the input as it came, though the step has taken that apart: in %s',
+    async (where) => {
+      const { barrier } = openShop()
+      const moved: string[] = []
+      const moveAll = (verb: string, lines: string[]) => {
+        while (lines.length > 0) moved.push(`${verb} ${lines.shift()}`)
+      }
+      const take = step('take', {
+        do: (_tx: object, input: { lines: string[] }) => moveAll('take', input.lines),
+        undo: (_tx, input) => moveAll('return', input.lines),
+      })
+      const input = { lines: ['cup', 'pot'] }
+      const order = workflow(
+        'order',
+        { version: 1, barrier, steps: [take] },
+        async (ctx, given: { lines: string[] }) => ctx.step(take, given),
+      )
+      const done =
+        where === 'the plan call'
+          ? await callHandler([order], 'plan', { ...PLAN, input, grant: { from: 1, count: 8 } })
+          : await callHandler([order], 'action', { ...STEP, step: 'take', input })
+      const undone = await callHandler([order], 'compensate', STEP)
+      expect([done.status, undone.status]).toEqual([200, 200])
+      expect(moved).toEqual(['take cup', 'take pot', 'return cup', 'return pot'])
+    },
+  )
 
   it('A step that has not run is blocked for good', async () => {
     const shop = openShop()
