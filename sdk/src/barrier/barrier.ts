@@ -38,7 +38,8 @@ export interface Barrier<Tx, Effect = unknown> {
    * Inserts the rows, decides, and runs `effect` in the same database transaction if it may run. If `effect` throws,
    * all of this is rolled back and the error is thrown on, so the row commits with the effect or not at all. `effect`
    * may be run again from its start, in a new transaction, when the database chose this one as the victim of a
-   * deadlock; so it should do nothing that a rollback does not undo.
+   * deadlock; so it should do nothing that a rollback does not undo, such as taking a message apart that it reads. (A
+   * `branchHandler` gives each run a copy of the payload.)
    *
    * An undo hands its effect the `original`: the first answer of the action (for a cancel: of the try), as it came out
    * of JSON, read from that op's own row in the same database transaction. `original` is undefined where that answer

@@ -3,6 +3,7 @@ import type { Barrier } from '../barrier/barrier.ts'
 import { assertNotCompensated } from '../barrier/with-barrier.ts'
 import type { Branch } from '../branch/branch.ts'
 import { BranchError, isBranchFailure, isBranchOngoing } from '../branch/branch-errors.ts'
+import { copyPayload } from '../branch/copy-payload.ts'
 import { type HttpAnswer, toErrorAnswer, toOutcomeAnswer } from '../branch/http-answer.ts'
 import { type BranchRequest, parseBranch } from '../branch/parse-branch.ts'
 import { getTraceJoiner, withinTrace } from '../telemetry/trace-joiner.ts'
@@ -11,7 +12,8 @@ import { assertServed, type BranchOp } from './served-ops.ts'
 /**
  * The code that serves a branch. It runs once per gid, branch and op, in the barrier's database transaction, and
  * writes through `tx` alone. Its return value is the answer (a JSON value, or nothing). `BranchFailure` and
- * `BranchOngoing` are thrown.
+ * `BranchOngoing` are thrown. After a deadlock it runs again from its start, with another `branch` that is as it came: it
+ * may change its own, and must change nothing else that a rollback does not undo.
  *
  * @example
  * ```ts
@@ -120,16 +122,18 @@ async function answer<Tx, Effect, Payload, Original>(
   }
 }
 
+/** Makes the branch of one run. A handler may take it apart, and must find it whole when it runs again after a deadlock. */
 function toHandledBranch<Payload, Original>(
   branch: Branch,
   parse: ((payload: unknown) => Payload) | undefined,
   original: JsonValue | undefined,
 ): Branch<Payload, Original> {
+  const payload = copyPayload(branch.payload)
   // The caller has named the type of the original, and without `parse` also the payload's, and is responsible for both.
-  if (parse === undefined && original === undefined) return branch as Branch<Payload, Original>
   return {
     ...branch,
-    payload: parse === undefined ? branch.payload : parsed(branch.payload, parse),
+    headers: { ...branch.headers },
+    payload: parse === undefined ? payload : parsed(payload, parse),
     ...(original === undefined ? {} : { original }),
   } as Branch<Payload, Original>
 }

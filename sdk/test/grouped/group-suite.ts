@@ -8,8 +8,10 @@ import {
   takeOut,
 } from '../../src/grouped/grouped.ts'
 import {
+  answerBranch,
   type BarrierCall,
   type BarrierOutcome,
+  type Branch,
   BranchFailure,
   BranchOngoing,
   STORED_ANSWER_BYTES_MAX,
@@ -437,6 +439,31 @@ export function groupSuite<Tx>(name: string, open: () => Promise<GroupFixture<Tx
       expect(sizes()).toEqual([7, 7, 7])
       for (const call of calls) expect(await readState(call)).toEqual(DONE)
     })
+
+    it.each([1, 3])(
+      'Each handler of a group that runs again after a deadlock gets its payload as it came: %d calls',
+      async (count) => {
+        let runs = 0
+        const { branch } = grouped((calls) => {
+          if (++runs === 1) throw new Error('the query failed', { cause: fixture.deadlock() })
+          return calls.map(({ entry }) => entry)
+        })
+        const answering = newCalls(count).map(({ gid }) =>
+          answerBranch(
+            branch,
+            (_, { payload }: Branch<{ lines: string[] }>) => payload.lines.splice(0).join(),
+            {
+              url: `/debit?gid=${gid}&trans_type=saga&branch_id=01&op=action`,
+              headers: {},
+              payload: { lines: ['alice', 'bob'] },
+            },
+          ),
+        )
+        const bodies = (await Promise.all(answering)).map(({ answer }) => answer.body)
+        expect(bodies).toEqual(bodies.map(() => '"alice,bob"'))
+        expect(runs).toBe(2)
+      },
+    )
 
     it.each([1, 3])(
       'Promises are no results of a group, and nothing of it is kept: %d calls',
