@@ -34,8 +34,9 @@ import { sendSignal } from './send-signal.ts'
 import type { Signal } from './signal.ts'
 import { submit } from './submit.ts'
 import { submitPrepared } from './submit-prepared.ts'
+import { tccOf } from './tcc/nested-tcc.ts'
 import { type RunTccOptions, runTcc, type SubmittedTcc } from './tcc/run-tcc.ts'
-import { tcc, tccOf } from './tcc/tcc.ts'
+import { tcc } from './tcc/tcc.ts'
 import type { Tcc, TccScope, TccSettings } from './tcc/tcc-types.ts'
 import { fetchTransaction } from './transaction.ts'
 import { waitUntilFinal } from './wait.ts'
@@ -79,8 +80,8 @@ export interface Client {
    * Runs a TCC: prepares it, lets `callback` try branches, and confirms all of them when it returns. When the callback
    * throws, or a try has failed, all branches are cancelled, and the error is thrown on; with `waitMs` it is thrown
    * when they are cancelled, or when that time is over. Throws SAGA_NOT_PREPARED when the deadline came before the
-   * submit; after an UnavailableError of the submit it is open whether the branches will be confirmed or cancelled: see
-   * `get`.
+   * submit, or a try of a participant has failed (see `tccOf`); after an UnavailableError of the submit it is open
+   * whether the branches will be confirmed or cancelled: see `get`.
    */
   runTcc<Answer>(
     settings: TccSettings,
@@ -92,7 +93,10 @@ export interface Client {
   /**
    * Returns the share of a TCC that the participant of this branch has. The participant tries branches of its own
    * from within its try, under ids behind its own (`0201`). The process that began the TCC submits or aborts it, and
-   * these branches with it.
+   * these branches with it. A `try` that fails aborts the whole TCC before its error is thrown, also if you catch that,
+   * because a branch whose try did not succeed must not be confirmed; so await each try before you answer. Call `tccOf`
+   * once for each call that you are given: a second scope of one `branch` must not number its branches, which is a
+   * TypeError.
    */
   tccOf(branch: Pick<Branch, 'gid' | 'branchId' | 'kind'>): TccScope
   /**

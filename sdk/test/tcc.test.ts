@@ -15,6 +15,7 @@ import {
   isUnavailable,
   parseBranch,
   type TccBranch,
+  type TccScope,
 } from '../src/index.ts'
 import { callOver, SUCCESS, serve } from './served-server.ts'
 
@@ -404,6 +405,113 @@ describe('a nested TCC', () => {
     const view = await server.client.wait('nested')
     expect([view.status, view.branches.map(({ id }) => id)]).toEqual(['failed', ['01', '0101', '02']])
     for (const each of [hotel, flight]) expect(each.room()).toEqual({ free: 3, held: 0, taken: 0 })
+  })
+
+  type Fallback = (nested: TccScope, first: TccBranch<never>, second: TccBranch<never>) => Promise<unknown>
+  const FALLBACKS: readonly (readonly [string, Fallback])[] = [
+    ['goes on', (nested, first) => nested.try(first).catch(() => 'none')],
+    ['tries another', (nested, first, second) => nested.try(first).catch(() => nested.try(second))],
+    [
+      'catches that of another, too',
+      (nested, first, second) => nested.try(first).catch(() => nested.try(second).catch(() => 'none')),
+    ],
+  ]
+  for (const [what, fallback] of FALLBACKS) {
+    it.each([409, 500, 425])(
+      `A participant that catches the error of a nested try, and ${what}, has nothing confirmed: %d`,
+      async (status) => {
+        await using server = await serve(callOver)
+        await using failing = await serveTries(() => ({ code: 'FULL', message: 'no room' }))
+        await using hotel = await reservations()
+        const first = failing.branch(status, { confirm: hotel.branch.confirm, cancel: hotel.branch.cancel })
+        await using agency = await reservations((branch) =>
+          fallback(server.client.tccOf(branch), first, hotel.branch as TccBranch<never>),
+        )
+        const running = server.client.runTcc({ gid: 'caught' }, (tcc) => tcc.try(agency.branch))
+        await expect(running).rejects.toThrow()
+        const { abort, branches, ...view } = await server.client.wait('caught')
+        expect([view.status, branches.map(({ id }) => id)]).toEqual(['failed', ['01', '0101']])
+        if (status === 409) expect(abort).toMatchObject({ cause: 'requested', reason: 'FULL: no room' })
+        for (const each of [hotel, agency]) expect(each.room()).toEqual({ free: 3, held: 0, taken: 0 })
+      },
+    )
+  }
+
+  it('A nested try that is not answered in time has nothing confirmed', async () => {
+    const held = gate()
+    await using server = await serve(callOver)
+    await using hanging = await serveTries(() => held.opened)
+    using _open = held
+    await using hotel = await reservations()
+    const { confirm, cancel } = hotel.branch
+    await using agency = await reservations((branch) =>
+      server.client
+        .tccOf(branch)
+        .try(hanging.branch(200, { confirm, cancel, timeoutMs: 100 }))
+        .catch(() => 'none'),
+    )
+    const running = server.client.runTcc({ gid: 'hung' }, (tcc) => tcc.try(agency.branch))
+    await expect(running).rejects.toMatchObject({ code: 'SAGA_NOT_PREPARED' })
+    expect((await server.client.wait('hung')).status).toBe('failed')
+    for (const each of [hotel, agency]) expect(each.room()).toEqual({ free: 3, held: 0, taken: 0 })
+  })
+
+  it('A nested try that fails is thrown as it is though the TCC could not be aborted, and so is each further one', async () => {
+    await using server = await serve(callOver)
+    await using failing = await serveTries(() => ({ code: 'FULL' }))
+    await server.client.tcc({ gid: 'deaf' }).prepare()
+    const deaf: typeof fetch = async (input, init) => {
+      if (String(input).endsWith('/abort')) throw new TypeError('fetch failed')
+      return fetch(input, init)
+    }
+    const client = createClient({ url: server.url, fetch: deaf, retryForMs: 50 })
+    const nested = client.tccOf({ gid: 'deaf', branchId: '01', kind: 'tcc' })
+    for (const status of [409, 200])
+      await expect(nested.try(failing.branch(status))).rejects.toMatchObject({ code: 'FULL' })
+    expect(failing.ids()).toEqual(['0101'])
+    await server.client.abort('deaf', { waitMs: 10_000 })
+  })
+
+  it.each<[string, readonly (string | undefined)[], readonly string[]]>([
+    ['is refused, and confirms nothing', [undefined, undefined], []],
+    ['may have ids of its own', ['single', 'double'], ['01', 'double', 'single']],
+    ['may be the only one that numbers', ['single', undefined], ['01', '0101', 'single']],
+  ])('A second scope of one branch %s', async (_title, ids, confirmed) => {
+    await using server = await serve(callOver)
+    await using hotel = await reservations()
+    const errors: unknown[] = []
+    await using agency = await reservations(async (branch) => {
+      const take = (id: string | undefined) =>
+        server.client.tccOf(branch).try({ ...hotel.branch, ...(id === undefined ? {} : { id }) })
+      for (const id of ids) await take(id).catch((error: unknown) => errors.push(error))
+    })
+    const running = server.client.runTcc({ gid: 'two' }, (tcc) => tcc.try(agency.branch))
+    await running.catch(() => undefined)
+    await server.client.wait('two')
+    const confirms = server.calls.filter((call) => call.endsWith(' confirm'))
+    expect(confirms.map((call) => call.split(' ')[0]).sort()).toEqual(confirmed)
+    expect(errors.map((error) => error instanceof TypeError)).toEqual(confirmed.length > 0 ? [] : [true])
+    const taken = Math.max(confirmed.length - 1, 0)
+    expect(hotel.room()).toEqual({ free: 3 - taken, held: 0, taken })
+  })
+
+  it('Each call of a participant counts its nested branches from 01, so that a repeated one tries nothing twice', async () => {
+    await using server = await serve(callOver)
+    await using hotel = await reservations()
+    await using agency = await reservations((branch) => server.client.tccOf(branch).try(hotel.branch))
+    const { transaction } = await server.client.runTcc(
+      {},
+      async (tcc) => {
+        const { gid, branchId } = await tcc.register(agency.branch)
+        const ids = { gid, trans_type: 'tcc', branch_id: branchId, op: 'try' }
+        const url = `${agency.branch.try}?${new URLSearchParams(ids)}`
+        for (let attempt = 0; attempt < 2; attempt++)
+          expect((await fetch(url, { method: 'POST' })).status).toBe(200)
+      },
+      { waitMs: 10_000 },
+    )
+    expect(transaction.branches.map(({ id }) => id)).toEqual(['01', '0101'])
+    expect(hotel.room()).toEqual({ free: 2, held: 0, taken: 1 })
   })
 
   it('Only a branch of a TCC can have a nested one', async () => {

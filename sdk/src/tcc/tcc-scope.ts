@@ -15,10 +15,13 @@ export interface ScopeSettings {
   readonly headers?: Readonly<Record<string, string>>
   /** The time limit of a try, and of every other call. */
   readonly timeoutMs?: number
+  /** Is called before the scope numbers a branch. What it throws refuses that branch. */
+  readonly claimNumbers?: () => void
 }
 
-export function tccScope(setup: Setup, { gid, parentId, headers, timeoutMs }: ScopeSettings): TccScope {
-  const toBranchId = createBranchIds(gid, parentId)
+export function tccScope(setup: Setup, { headers, timeoutMs, ...settings }: ScopeSettings): TccScope {
+  const { gid } = settings
+  const toBranchId = createBranchIds(settings)
   const register = async (branch: Omit<TccBranch, 'try'>, options: CallOptions = {}) =>
     registerBranch(setup, gid, toRegistration(branch, toBranchId(branch.id)), options)
   return {
@@ -77,10 +80,15 @@ const CHILDREN_MAX = 99
  * Makes ids like those of DTM's clients: the parent's id and two digits. A branch of the nested TCC `01` is `0101`, and
  * so it never has the id of another branch of the outer TCC, such as `02`.
  */
-function createBranchIds(gid: string, parentId: string): (id: string | undefined) => string {
+function createBranchIds({
+  gid,
+  parentId,
+  claimNumbers,
+}: Pick<ScopeSettings, 'gid' | 'parentId' | 'claimNumbers'>): (id: string | undefined) => string {
   const taken = new Set<string>()
   let last = 0
   const next = (): string => {
+    claimNumbers?.()
     if (last === CHILDREN_MAX) {
       const message = `${gid} has ${CHILDREN_MAX} branches under "${parentId}" already`
       throw new CounterstepError('SAGA_TOO_MANY_BRANCHES', message, { meaning: 'failure', gid })

@@ -1,5 +1,4 @@
 import type { TccSubmitRequest } from '@counterstep/protocol'
-import type { Branch } from '../branch/branch.ts'
 import { command } from '../command.ts'
 import { newGid } from '../gid.ts'
 import type { Setup } from '../setup.ts'
@@ -39,13 +38,4 @@ export function tcc(setup: Setup, settings: TccSettings): Tcc {
     },
     abort: (options = {}) => command(setup, 'abort', scope.gid, options),
   }
-}
-
-/** Throws a TypeError if the branch does not belong to a TCC. */
-export function tccOf(
-  setup: Setup,
-  { gid, branchId, kind }: Pick<Branch, 'gid' | 'branchId' | 'kind'>,
-): TccScope {
-  if (kind !== 'tcc') throw new TypeError(`a ${kind} has no nested branches: tccOf needs a branch of a TCC`)
-  return tccScope(setup, { gid, parentId: branchId })
 }
