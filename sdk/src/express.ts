@@ -117,6 +117,9 @@ export function queryPreparedHandler(
  * workflow around; anything else goes to `next` (or to `onError`) as a `BranchError`, and is answered 500, so that it is asked
  * again.
  *
+ * On Node a promise of the function that fails when its plan has been answered does not end the process: its error goes to
+ * `onError`, or is warned of.
+ *
  * List every version that still has workflows which have not ended. Throws a TypeError at construction for a list that is
  * empty or has one version twice.
  *
@@ -139,9 +142,10 @@ export function workflowHandler(
   next: (error?: unknown) => void,
 ) => Promise<void> {
   assertWorkflows(workflows)
+  const late = onError === undefined ? {} : { onLateError: onError }
   return async function workflowHandler(request, response, next) {
     try {
-      const answer = (call: BranchRequest) => answerWorkflow(workflows, call)
+      const answer = (call: BranchRequest) => answerWorkflow(workflows, call, late)
       respond(response, next, await answerParsed(request, answer), onError)
     } catch (error: unknown) {
       next(asBranchError(error))

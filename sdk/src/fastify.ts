@@ -3,6 +3,7 @@
 import type { JsonValue } from '@counterstep/protocol'
 import type { Barrier } from './barrier/barrier.ts'
 import type { MessageBarrier } from './barrier/message-barrier.ts'
+import type { Branch } from './branch/branch.ts'
 import { asBranchError } from './branch/http-answer.ts'
 import type { BranchRequest } from './branch/parse-branch.ts'
 import { callListener } from './call-listener.ts'
@@ -95,6 +96,9 @@ export function queryPreparedHandler(
  * function that throws a `BranchFailure` turns its workflow around; anything else goes to `request.log` (or to `onError`) and
  * is answered 500, so that it is asked again.
  *
+ * On Node a promise of the function that fails when its plan has been answered does not end the process: its error goes to
+ * `request.log`, or to `onError`.
+ *
  * List every version that still has workflows which have not ended. Throws a TypeError at construction for a list that is
  * empty or has one version twice.
  *
@@ -114,7 +118,8 @@ export function workflowHandler(
 ): (request: BranchFastifyRequest, reply: BranchFastifyReply) => Promise<unknown> {
   assertWorkflows(workflows)
   return async function workflowHandler(request, reply) {
-    const answer = (call: BranchRequest) => answerWorkflow(workflows, call)
+    const onLateError = (error: unknown, branch: Branch) => tell(request, error, branch, onError)
+    const answer = (call: BranchRequest) => answerWorkflow(workflows, call, { onLateError })
     return respond(request, reply, await answerParsed(request, answer), onError)
   }
 }
@@ -129,19 +134,25 @@ async function answerParsed(
 }
 
 function respond(
-  { log }: BranchFastifyRequest,
+  request: BranchFastifyRequest,
   reply: BranchFastifyReply,
   { answer, error, branch }: AnsweredBranch,
   onError: BranchHandlerOptions<never>['onError'],
 ): unknown {
-  if (error !== undefined) {
-    if (onError !== undefined) report(() => callListener(onError, error, branch))
-    else
-      log.error({ err: error, gid: branch?.gid, branchId: branch?.branchId, op: branch?.op }, 'branch call')
-  }
+  if (error !== undefined) tell(request, error, branch, onError)
   reply.code(answer.statusCode)
   reply.headers({ ...answer.headers })
   return reply.send(answer.body)
+}
+
+function tell(
+  { log }: BranchFastifyRequest,
+  error: unknown,
+  branch: Branch | undefined,
+  onError: BranchHandlerOptions<never>['onError'],
+): void {
+  if (onError !== undefined) report(() => callListener(onError, error, branch))
+  else log.error({ err: error, gid: branch?.gid, branchId: branch?.branchId, op: branch?.op }, 'branch call')
 }
 
 /**

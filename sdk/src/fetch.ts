@@ -114,6 +114,9 @@ export function queryPreparedHandler(
  * their local steps. A function that throws a `BranchFailure` turns its workflow around; anything else goes to `onError`, or is
  * thrown on, as in `fetchHandler`, and is asked again.
  *
+ * On Node a promise of the function that fails when its plan has been answered does not end the process: its error goes to
+ * `onError`, or is warned of.
+ *
  * List every version that still has workflows which have not ended. Throws a TypeError at construction for a list that is
  * empty or has one version twice, and for bad `signedCalls`.
  *
@@ -133,7 +136,9 @@ export function workflowHandler(
   options: Pick<FetchHandlerOptions<never>, 'onError' | 'signedCalls'> = {},
 ): (request: Request) => Promise<Response> {
   assertWorkflows(workflows)
-  return serve(options, (request, bytes) => answerWorkflow(workflows, toBranchRequest(request, bytes)))
+  const { onError } = options
+  const late = onError === undefined ? {} : { onLateError: onError }
+  return serve(options, (request, bytes) => answerWorkflow(workflows, toBranchRequest(request, bytes), late))
 }
 
 function toBranchRequest({ url, headers }: Request, bytes: Buffer): BranchRequest {

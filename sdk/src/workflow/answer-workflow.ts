@@ -18,6 +18,7 @@ import type { AnsweredBranch } from '../http/answer-branch.ts'
 import { withinTrace } from '../telemetry/trace-joiner.ts'
 import { nextTurn } from './next-turn.ts'
 import { parseStepCall, toCallError } from './parse-step-call.ts'
+import { type OnLateError, reportLate } from './report-late.ts'
 import { runStep, type StepOutcome, undoRow } from './run-step.ts'
 import type { AnyStep } from './step.ts'
 import { watchRejections } from './watch-rejections.ts'
@@ -36,6 +37,9 @@ const COUNT = /^\d{1,9}$/
  * that has no `workflowHandler` in this package. A plan is answered 200, also one that is refused because the workflow is
  * unknown here or its code has changed; a step is answered as a branch is. A plan in which a step is not done yet is answered 425.
  *
+ * `onLateError` is called on Node with the error of a promise that the function has made, if that fails when the plan has been
+ * answered. Without it the process warns.
+ *
  * @example
  * ```ts
  * const { answer, error } = await answerWorkflow([order], { url, headers, payload })
@@ -43,16 +47,24 @@ const COUNT = /^\d{1,9}$/
  * return new Response(answer.body, { status: answer.statusCode, headers: answer.headers })
  * ```
  */
-export function answerWorkflow(workflows: Workflows, request: BranchRequest): Promise<AnsweredBranch> {
-  return withinTrace(request.headers, () => answer(workflows, request))
+export function answerWorkflow(
+  workflows: Workflows,
+  request: BranchRequest,
+  { onLateError }: { readonly onLateError?: (error: unknown, branch: Branch) => void } = {},
+): Promise<AnsweredBranch> {
+  return withinTrace(request.headers, () => answer(workflows, request, onLateError))
 }
 
-async function answer(workflows: Workflows, request: BranchRequest): Promise<AnsweredBranch> {
+async function answer(
+  workflows: Workflows,
+  request: BranchRequest,
+  onLateError: OnLateError | undefined,
+): Promise<AnsweredBranch> {
   let known: { readonly branch?: Branch } = {}
   try {
     const branch = parseWorkflowCall(request)
     known = { branch }
-    return { ...(await answerOp(workflows, branch)), ...known }
+    return { ...(await answerOp(workflows, branch, onLateError)), ...known }
   } catch (error: unknown) {
     const answered = toErrorAnswer(error)
     return isOutcome(error) ? { answer: answered, ...known } : { answer: answered, error, ...known }
@@ -62,8 +74,10 @@ async function answer(workflows: Workflows, request: BranchRequest): Promise<Ans
 async function answerOp(
   workflows: Workflows,
   branch: Branch,
+  onLateError: OnLateError | undefined,
 ): Promise<Pick<AnsweredBranch, 'answer' | 'error'>> {
-  if (branch.op === 'plan') return answerPlanCall(workflows, branch)
+  if (branch.op === 'plan')
+    return answerPlanCall(workflows, branch, (reason) => reportLate(onLateError, branch, reason))
   return { answer: await (branch.op === 'action' ? answerStep : answerUndo)(workflows, branch) }
 }
 
@@ -71,12 +85,17 @@ async function answerOp(
 async function answerPlanCall(
   workflows: Workflows,
   branch: Branch,
+  onLate: (reason: unknown) => void,
 ): Promise<Pick<AnsweredBranch, 'answer' | 'error'>> {
   try {
     const call = parsePlanCall(writeJson(branch.payload))
     if (branch.branchId !== OWN_CALL_ID || call.gid !== branch.gid)
       throw toCallError('', 'is not that of the plan which the URL names')
-    const host = createHost(branch, (run) => runGrantedStep(findDeployed(workflows, call), branch, run))
+    const host: PlanHost = {
+      ...createHost(branch),
+      runStep: (run) => runGrantedStep(findDeployed(workflows, call), branch, run),
+      watchRejections: (run) => watchRejections(run, onLate),
+    }
     const planned = await answerPlan(workflows, call, host)
     const answer = buildJsonAnswer(200, JSON.stringify(planned))
     if (typeof planned.then !== 'object' || !('refused' in planned.then)) return { answer }
@@ -100,17 +119,15 @@ function writeJson(payload: unknown): string {
   }
 }
 
-function createHost({ headers }: Branch, runGranted: PlanHost['runStep']): PlanHost {
+function createHost({ headers }: Branch): Omit<PlanHost, 'runStep' | 'watchRejections'> {
   const startedAt = performance.now()
   const budget = headers['counterstep-budget-ms'] ?? ''
   return {
     nextTurn,
-    runStep: runGranted,
     elapsedMs: () => performance.now() - startedAt,
     budgetMs: COUNT.test(budget) ? Number(budget) : BUDGET_MS_DEFAULT,
     createFailure,
     readFailure,
-    watchRejections,
   }
 }
 

@@ -1,10 +1,17 @@
 import type { AsyncLocalStorage } from 'node:async_hooks'
 import type { RejectionWatch } from '@counterstep/workflow'
 
+type OnLate = (reason: unknown) => void
+
 /** The rejections of promises that one run of a function has made, and that nothing has handled so far. */
 class Watch implements RejectionWatch {
   readonly #reasons = new Map<unknown, unknown>()
+  readonly #onLate: OnLate | undefined
   #isOpen = true
+
+  constructor(onLate: OnLate | undefined) {
+    this.#onLate = onLate
+  }
 
   get reasons(): readonly unknown[] {
     return [...this.#reasons.values()]
@@ -12,9 +19,11 @@ class Watch implements RejectionWatch {
 
   /** Takes a rejection, so that the process does not see it. */
   take(promise: object, reason: unknown): boolean {
-    if (!this.#isOpen) return false
-    this.#reasons.set(promise, reason)
+    if (!this.#isOpen && this.#onLate === undefined) return false
     watches.set(promise, this)
+    if (this.#isOpen) this.#reasons.set(promise, reason)
+    // It leaves the context of the function, since its own rejections would come back to it without an end.
+    else running?.run(undefined, () => this.#onLate?.(reason))
     return true
   }
 
@@ -29,15 +38,16 @@ class Watch implements RejectionWatch {
 }
 
 const watches = new WeakMap<object, Watch>()
-let running: AsyncLocalStorage<Watch> | undefined
+let running: AsyncLocalStorage<Watch | undefined> | undefined
 
 /**
- * Calls `run`, and takes the rejections of promises that it has made and that nothing handles, until the watch is closed.
- * Node would end the process at one of them, though the function may await that promise once something else has ended, which
- * takes another plan. All others go where they would have gone.
+ * Calls `run`, and takes the rejections of promises that it has made and that nothing handles. Node would end the process at
+ * one of them, though the function may await that promise once something else has ended, which takes another plan. Those that
+ * come when the watch is closed are handed to `onLate`, which must not throw; without it the process sees them. All others go
+ * where they would have gone.
  */
-export function watchRejections(run: () => void): RejectionWatch {
-  const watch = new Watch()
+export function watchRejections(run: () => void, onLate?: OnLate): RejectionWatch {
+  const watch = new Watch(onLate)
   const { process } = globalThis
   // Elsewhere than in Node nothing is watched.
   if (typeof process?.getBuiltinModule === 'function') {
@@ -51,9 +61,9 @@ export function watchRejections(run: () => void): RejectionWatch {
  * A listener could not keep a rejection from the listeners of others, and many of them end the process. Node calls `emit` of
  * the process for each rejection, in the context of its promise, and does nothing itself where that returns true.
  */
-function startTaking(process: NodeJS.Process): AsyncLocalStorage<Watch> {
+function startTaking(process: NodeJS.Process): AsyncLocalStorage<Watch | undefined> {
   const { AsyncLocalStorage } = process.getBuiltinModule('node:async_hooks')
-  const storage = new AsyncLocalStorage<Watch>()
+  const storage = new AsyncLocalStorage<Watch | undefined>()
   const emit = process.emit
   const emitOthers = function (this: NodeJS.Process, ...event: unknown[]): boolean {
     const [name, value, promise] = event

@@ -131,6 +131,25 @@ for (const { name, serve } of [
       expect(heard).toMatchObject([{ name: 'WorkflowRefusedError', code: 'WORKFLOW_RULE_BROKEN' }])
     })
 
+    it('The error of a promise that fails when its plan has been answered goes to onError', async () => {
+      let fail = (_error: Error): void => undefined
+      const order = workflow('order', { version: 1 }, async (ctx) => {
+        const outside = new Promise<void>((_, reject) => {
+          fail = reject
+        })
+        const read = outside.then(() => 1)
+        await ctx.sleep('s', 1_000)
+        return read
+      })
+      const late = new Promise<unknown>((resolve) => {
+        void serve([order], resolve).then(async (url) => {
+          expect((await send(url, sign('plan', '00', { ...PLAN, version: 1 }))).status).toBe(200)
+          fail(new Error('too late'))
+        })
+      })
+      expect(await late).toMatchObject({ code: 'STEP_ERROR', cause: { message: 'too late' } })
+    })
+
     it('A list that cannot be served is refused at construction', async () => {
       await expect(serve([])).rejects.toThrow('at least one workflow')
     })

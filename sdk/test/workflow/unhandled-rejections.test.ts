@@ -1,8 +1,10 @@
 // biome-ignore-all lint/suspicious/noThenProperty: The answer of a plan has this field.
 
+import { once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { BranchFailure, endpoint, workflow } from '../../src/index.ts'
+import { answerWorkflow, type Branch, BranchFailure, endpoint, workflow } from '../../src/index.ts'
 import { runWorkflow } from '../../src/testing/run-workflow.ts'
+import { nextTurn } from '../../src/workflow/next-turn.ts'
 import type { WorkflowContext } from '../../src/workflow/workflow-context.ts'
 import { callHandler, PLAN } from './shop.ts'
 
@@ -131,6 +133,77 @@ describe('two functions that are started together and awaited one after the othe
     const outcome = await runWorkflow(shop as never, undefined as never, { answers, delaysMs: { a: 5 } })
     expect(outcome).toMatchObject({ status: 'failed', failure: { code: 'NO' } })
     expect(told).toEqual([])
+  })
+})
+
+describe('a promise of the function that fails when its plan has been answered', () => {
+  const URL_OF_PLAN = '/workflows?gid=order-17&trans_type=workflow&branch_id=00&op=plan'
+  const bug = new TypeError('fetch failed')
+
+  /** Answers a plan whose function waits for a timer, then lets a promise of the function fail. */
+  async function failLate(onLateError?: (error: unknown, branch: Branch) => void, reason: unknown = bug) {
+    let fail = (_reason: unknown): void => undefined
+    const workflows = order(async (ctx) => {
+      const outside = new Promise((_, reject) => {
+        fail = reject
+      })
+      // A function of its own, whose promise is not that one.
+      const read = (async () => outside)()
+      await ctx.sleep('s', 1_000)
+      return read
+    })
+    const request = { url: URL_OF_PLAN, headers: {}, payload: { ...PLAN, version: 1 } }
+    const { answer } = await answerWorkflow(workflows, request, onLateError && { onLateError })
+    expect(JSON.parse(answer.body ?? '')).toMatchObject({ next: [{ id: 's' }], then: 'any' })
+    fail(reason)
+    await nextTurn()
+  }
+
+  it.each([bug, new BranchFailure('no', { code: 'NO' })])(
+    'It ends no process, and goes to the log of the service: %s',
+    async (reason) => {
+      const logged: unknown[] = []
+      await failLate((error, { gid }) => logged.push([error, gid]), reason)
+      expect(logged).toMatchObject([[{ code: 'STEP_ERROR', cause: reason }, 'order-17']])
+      expect(told).toEqual([])
+    },
+  )
+
+  it.each<[string, (() => void) | undefined]>([
+    ['there is no log', undefined],
+    [
+      'the log throws',
+      () => {
+        throw bug
+      },
+    ],
+  ])('The process warns of it where %s', async (_title, onLateError) => {
+    const warned = once(process, 'warning')
+    await failLate(onLateError)
+    expect((await warned)[0]).toMatchObject({
+      name: 'CounterstepWarning',
+      detail: expect.stringContaining('fetch failed'),
+    })
+    expect(told).toEqual([])
+  })
+
+  it('The process is told of what the log itself leaves rejected, and the log hears it once', async () => {
+    const own = new Error('the log is away')
+    let heard = 0
+    await failLate(() => {
+      heard += 1
+      void Promise.reject(own)
+    })
+    await nextTurn()
+    await nextTurn()
+    expect([heard, told]).toEqual([1, [own]])
+  })
+
+  it('The process is still told of those of other code', async () => {
+    await failLate(() => undefined)
+    void Promise.reject(bug)
+    await nextTurn()
+    expect(told).toEqual([bug])
   })
 })
 

@@ -59,7 +59,7 @@ export interface PlanHost {
   readonly readFailure: (error: unknown) => PlanFailure | undefined
   /**
    * Calls `run`, and until the watch is closed keeps from the process what promises that it has made are rejected with while
-   * nothing handles them. Without it a process ends where the function awaits two of its promises one after the other, and the
+   * nothing handles them; the host decides where later ones go. Without it a process ends where the function awaits two of its promises one after the other, and the
    * second one fails first.
    */
   readonly watchRejections?: (run: () => void) => RejectionWatch
@@ -68,7 +68,7 @@ export interface PlanHost {
 export interface RejectionWatch {
   /** The reasons of the rejections that nothing has handled so far. */
   readonly reasons: readonly unknown[]
-  /** From now on the process sees the rejections again. */
+  /** From now on nothing more comes into `reasons`: the plan is answered. */
   readonly close: () => void
 }
 
