@@ -1,7 +1,11 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { COUNTERSTEP_PROGRAM } from '@counterstep/test-servers/counterstep-program'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { readOperatorLine } from '../../src/operator/line/operator-line.ts'
@@ -121,6 +125,20 @@ it('A stuck saga is found, explained, paused and mended by the commands of opera
     'SAGA_ALREADY_FINAL',
   )
 })
+
+it.skipIf(!existsSync('/dev/full'))(
+  'A command whose output does not fit on the disk says so, and fails',
+  async () => {
+    const full = openSync('/dev/full', 'w')
+    const child = spawn(process.execPath, [COUNTERSTEP_PROGRAM, 'overview'], {
+      stdio: ['ignore', full, 'pipe'],
+      env: { PATH: process.env.PATH, COUNTERSTEP_URL: url },
+    })
+    closeSync(full)
+    const [said, [code]] = await Promise.all([text(child.stderr as Readable), once(child, 'exit')])
+    expect([code, said]).toEqual([1, expect.stringContaining('the output cannot be written')])
+  },
+)
 
 it('A call is declared done, and the exit codes say what is not there', async () => {
   await submitTransfer('order-4712')

@@ -14,12 +14,19 @@ export async function startOperator(line: OperatorLine): Promise<void> {
   // A person who ends the question by Ctrl-C or Ctrl-D has agreed to nothing, and this process then ends here.
   process.exitCode = 1
   const stopping = new AbortController()
-  // If the reader of our output has gone, such as `head`, there is nothing left to do.
-  process.stdout.on('error', () => stopping.abort())
+  let isOutputLost = false
+  process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+    stopping.abort()
+    // If the reader of our output has gone, such as `head`, there is nothing left to do.
+    if (code === 'EPIPE') return
+    isOutputLost = true
+    process.exitCode = 1
+    process.stderr.write(`counterstep: the output cannot be written: ${message}\n`)
+  })
   const write = (stream: NodeJS.WriteStream) => (lines: string) => {
     stream.write(`${cleanText(lines)}\n`)
   }
-  process.exitCode = await runOperator({
+  const exitCode = await runOperator({
     line,
     print: write(process.stdout),
     say: write(process.stderr),
@@ -28,4 +35,5 @@ export async function startOperator(line: OperatorLine): Promise<void> {
     width: Math.min(WIDTH_MAX, Math.max(WIDTH_MIN, process.stdout.columns ?? WIDTH_DEFAULT)),
     signal: stopping.signal,
   })
+  process.exitCode = isOutputLost ? 1 : exitCode
 }
