@@ -1,4 +1,4 @@
-import { BranchError } from '../branch/branch-errors.ts'
+import { BranchError, isBranchError } from '../branch/branch-errors.ts'
 import type { StatementOrder } from './statement-order.ts'
 import { isThenable } from './thenable.ts'
 
@@ -6,7 +6,8 @@ import { isThenable } from './thenable.ts'
 export interface Lease<Connection> {
   readonly handle: Connection
   /**
-   * Ends the lease: the handle then does nothing more. It has to be called before the COMMIT or the ROLLBACK is sent.
+   * Ends the lease: the handle then does nothing more. It has to be called before the barrier's last statement is sent, which notices
+   * that the transaction was lost until then.
    */
   end(): void
 }
@@ -38,7 +39,15 @@ export function unwrapLease<Connection extends object>(handle: Connection): Conn
 
 // Methods of mysql2 and `pg` that return a promise. The caller may handle only its rejection, so an error must not be
 // thrown directly.
-const PROMISING: ReadonlySet<string | symbol> = new Set(['query', 'execute'])
+const PROMISING: ReadonlySet<string | symbol> = new Set([
+  'query',
+  'execute',
+  'beginTransaction',
+  'commit',
+  'rollback',
+  'changeUser',
+  'reset',
+])
 /**
  * Methods that return an object that can write later: a statement of mysql2 (as a promise, or to a callback) or of
  * SQLite, and the transaction function and the tag store of SQLite's drivers.
@@ -52,9 +61,10 @@ const LENDING: ReadonlySet<string | symbol> = new Set(['prepare', 'transaction',
 const RELEASING: ReadonlySet<string | symbol> = new Set(['release', Symbol.dispose, Symbol.asyncDispose])
 
 /**
- * Lends a connection for the time of one transaction. When one part of an effect that works in parallel fails, the
- * effect rejects, but its other parts go on. Without the lease, a statement that they send after the ROLLBACK would be
- * committed at once and without a barrier row, or become part of the next borrower's transaction. The raw connection
+ * Lends a connection for the time of one effect. When one part of an effect that works in parallel fails, the
+ * effect rejects, but its other parts go on; and an effect may return before all of its parts have ended. Without the lease, a statement
+ * that they send after the ROLLBACK would be committed at once and without a barrier row, or become part of the next borrower's
+ * transaction. The raw connection
  * that a query builder takes out of the lent one (`tx.connection`, `promise()`) is lent in the same way, and so are the
  * statements that it prepares. `order` sees what is sent through them.
  */
@@ -74,13 +84,14 @@ export function lease<Connection extends object>(
     return isObject(value) ? createHandle(value) : value
   }
 
-  const call = (key: string | symbol | undefined, method: () => unknown, values: readonly unknown[]) => {
-    if (!isOver) return method()
-    const error = toEffectOverError()
-    if (key !== undefined && PROMISING.has(key) && typeof values.at(-1) !== 'function') {
-      return Promise.reject(error)
+  const call = (method: () => unknown, isPromising: boolean) => {
+    try {
+      if (isOver) throw toEffectOverError()
+      return method()
+    } catch (error: unknown) {
+      if (isPromising && isBranchError(error)) return Promise.reject(error)
+      throw error
     }
-    throw error
   }
 
   const lend = (owner: object, method: Call, values: readonly unknown[]): unknown => {
@@ -103,7 +114,7 @@ export function lease<Connection extends object>(
       const send = (sent: readonly unknown[]) =>
         LENDING.has(key) ? lend(owner, method, sent) : lendIfConnection(method.apply(owner, [...sent]))
       const run = () => (order === undefined ? send(values) : order.send(key, values, send))
-      return call(key, run, values)
+      return call(run, isPromising(owner, key) && typeof values.at(-1) !== 'function')
     }
   }
 
@@ -130,7 +141,7 @@ export function lease<Connection extends object>(
       apply: (_, self, values) => {
         const run = (sent: readonly unknown[]) => Reflect.apply(raw as unknown as Call, self, [...sent])
         const send = () => (order === undefined ? run(values) : order.send('apply', values, run))
-        return call(undefined, send, values)
+        return call(send, false)
       },
     })
     handles.set(raw, handle)
@@ -161,8 +172,15 @@ function isConnection(value: object): boolean {
   return 'query' in value && typeof value.query === 'function'
 }
 
+function isPromising(owner: object, key: string | symbol): boolean {
+  // The `prepare` of SQLite's drivers returns no promise.
+  if (!PROMISING.has(key) && !(key === 'prepare' && isConnection(owner))) return false
+  // A connection of mysql2's API for callbacks has a way back to promises.
+  return !('promise' in owner && typeof owner.promise === 'function')
+}
+
 function toEffectOverError(): BranchError {
   const message =
-    'the transaction is over, but a part of the effect goes on: wait for all parts, also when one fails'
+    'the transaction is over for the effect, but a part of it goes on: wait for all parts, also when one fails'
   return new BranchError('BARRIER_TRANSACTION_LOST', message)
 }

@@ -15,36 +15,41 @@ const SENDING: ReadonlySet<string | symbol> = new Set(['query', 'execute'])
 /** This method of mysql2 makes a statement that may be sent at any time later. */
 const PREPARING = 'prepare'
 
-/**
- * Calls `beforeUnordered` once, before the first statement is sent while an earlier one is under way or has failed. The answers to a
- * prepared statement are not seen here, so `prepare` counts as such a statement.
- */
-export function watchOrder(beforeUnordered: () => void): StatementOrder {
+export interface StatementWatch {
+  /** Is called once, before the first statement is sent while an earlier one is under way or has failed. */
+  beforeUnordered(): void
+  /** Is called with what a statement was answered. */
+  noteAnswer(answer: unknown): void
+}
+
+/** The answers to a prepared statement may come at any time later, so `prepare` counts as a statement that is under way. */
+export function watchOrder({ beforeUnordered, noteAnswer }: StatementWatch): StatementOrder {
   let isOrdered = true
   let isUnderWay = false
-  const succeed = (): void => {
+  const succeed = (answer: unknown): void => {
     isUnderWay = false
+    noteAnswer(answer)
   }
-  const noteAnswer = (answer: unknown): unknown => {
-    succeed()
+  const notePromised = (answer: unknown): unknown => {
+    succeed(Array.isArray(answer) ? answer[0] : answer)
     return answer
   }
   return {
     send: (method, values, call) => {
       const isPreparing = method === PREPARING
-      if (!isOrdered || !(isPreparing || SENDING.has(method))) return call(values)
-      if (isPreparing || isUnderWay) {
+      if (!(isPreparing || SENDING.has(method))) return call(values)
+      if (isOrdered && (isPreparing || isUnderWay)) {
         isOrdered = false
         beforeUnordered()
-        return call(values)
       }
+      if (isPreparing) return call(values)
       // It stays under way when it fails, so that the next one is unordered. So does one that is told by events: its object has a
       // `then` that throws.
       isUnderWay = true
       const callback = values.at(-1)
       if (isCallback(callback)) return call([...values.slice(0, -1), noteSuccess(callback, succeed)])
       const answer = call(values)
-      return isThenable(answer) && !('on' in answer) ? answer.then(noteAnswer) : answer
+      return isThenable(answer) && !('on' in answer) ? answer.then(notePromised) : answer
     },
   }
 }
@@ -55,9 +60,9 @@ function isCallback(value: unknown): value is Callback {
   return typeof value === 'function'
 }
 
-function noteSuccess(callback: Callback, succeed: () => void): Callback {
+function noteSuccess(callback: Callback, succeed: (answer: unknown) => void): Callback {
   return (error: unknown, ...answer: unknown[]): unknown => {
-    if (error === null || error === undefined) succeed()
+    if (error === null || error === undefined) succeed(answer[0])
     return callback(error, ...answer)
   }
 }

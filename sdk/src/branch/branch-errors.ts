@@ -75,6 +75,11 @@ export const BRANCH_CODES = {
    * statement that commits.
    */
   BARRIER_TRANSACTION_LOST: { meaning: 'bug', statusCode: 500 },
+  /**
+   * A handler sent a statement that would begin or end the barrier's transaction on the connection that it was given. The statement was
+   * not sent.
+   */
+  BARRIER_STATEMENT_REFUSED: { meaning: 'bug', statusCode: 500 },
   /** A handler of the SQLite barrier returned a promise. */
   BARRIER_EFFECT_ASYNC: { meaning: 'bug', statusCode: 500 },
   /** A Redis effect broke off inside its script. */

@@ -1,3 +1,5 @@
+import { isBranchError } from '../branch/branch-errors.ts'
+
 /**
  * Says that a group's transaction was rolled back because of some of its calls, and not because the database failed.
  */
@@ -27,4 +29,14 @@ export class GroupRolledBack extends Error {
  */
 export function isGroupRolledBack(error: unknown): error is GroupRolledBack {
   return error instanceof Error && error.name === 'GroupRolledBack' && 'blamed' in error
+}
+
+/**
+ * Returns the error itself for a group whose `apply` has lost its transaction: what it wrote may have been committed alone, and would be
+ * once more by each part into which the group is taken apart.
+ */
+export function unwrapLost(error: unknown): unknown {
+  if (!isGroupRolledBack(error)) return error
+  const { cause } = error
+  return isBranchError(cause) && cause.code === 'BARRIER_TRANSACTION_LOST' ? cause : error
 }

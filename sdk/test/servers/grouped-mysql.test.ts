@@ -8,6 +8,7 @@ import {
   type RowDataPacket,
 } from 'mysql2/promise'
 import { expect, it } from 'vitest'
+import { unwrapLease } from '../../src/barrier/lease.ts'
 import { mysqlBarrier, mysqlBarrierIn, purgeBarrier } from '../../src/barrier/mysql.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
 import { conditionalAdd, mysqlGroupBarrier } from '../../src/grouped/mysql.ts'
@@ -113,7 +114,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         effects: (gid: string) => mysqlEffects(pool, gid),
         rows: (gid: string) => countMysqlRows(pool, gid),
         rollBack: async (tx: PoolConnection) => {
-          await tx.query({ sql: 'ROLLBACK' })
+          await unwrapLease(tx).query({ sql: 'ROLLBACK' })
         },
         deadlock: () => Object.assign(new Error('Deadlock found'), { errno: 1213 }),
         losingCommit: (when: 'before' | 'after') => mysqlGroupBarrier(losingCommit(pool, when)) as never,

@@ -1,6 +1,7 @@
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { escapeLiteral, type Pool, type PoolClient, type PoolConfig } from 'pg'
 import { expect, it } from 'vitest'
+import { unwrapLease } from '../../src/barrier/lease.ts'
 import { purgeBarrier } from '../../src/barrier/postgres.ts'
 import { groupedBranch } from '../../src/grouped/grouped.ts'
 import { conditionalAdd, postgresGroupBarrier } from '../../src/grouped/postgres.ts'
@@ -115,7 +116,7 @@ describeOn('postgres', 'grouped branches', (url) => {
       effects: (gid: string) => postgresEffects(pool, gid),
       rows: (gid: string) => countPostgresRows(pool, gid),
       rollBack: async (tx: PoolClient) => {
-        await tx.query('ROLLBACK')
+        await unwrapLease(tx).query('ROLLBACK')
       },
       deadlock: () => Object.assign(new Error('deadlock detected'), { code: '40P01' }),
       losingCommit: (when: 'before' | 'after') => postgresGroupBarrier(losingCommit(pool, when)),

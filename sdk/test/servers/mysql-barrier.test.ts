@@ -8,6 +8,7 @@ import {
 } from 'mysql2'
 import { createPool, type Pool, type PoolConnection, type RowDataPacket } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { unwrapLease } from '../../src/barrier/lease.ts'
 import {
   checkBarrier,
   migrateBarrier,
@@ -197,6 +198,221 @@ for (const server of ['mariadb', 'mysql'] as const) {
         }
       })
 
+      describe('around a part of an effect that nothing waits for', () => {
+        beforeAll(async () => {
+          await pool.query("INSERT INTO effect (number, gid, op) VALUES (2001, 'a', 'x'), (2002, 'b', 'x')")
+          await pool.query('CREATE TABLE ballast (number INT PRIMARY KEY) ENGINE = InnoDB')
+        })
+
+        /** Runs effects with a part that goes on, and whose next statement would be the victim of a deadlock. Returns how that ended. */
+        const runWithLatePart = async (
+          calls: readonly BarrierCall[],
+          run: (effect: (tx: PoolConnection) => Promise<string>) => Promise<unknown>,
+        ): Promise<unknown[]> => {
+          let late: Promise<unknown> | undefined
+          let crossing: Promise<unknown> | undefined
+          let outcome: unknown
+          await inTransaction(async (other) => {
+            for (let row = 0; row < 20; row++) await other.query('INSERT INTO ballast VALUES (?)', [row])
+            await other.query("UPDATE effect SET op = 'y' WHERE number = 2001")
+            outcome = await run(async (tx) => {
+              for (const call of calls) await actOnMysql(tx, call, SUCCEED)
+              await tx.query("UPDATE effect SET op = 'z' WHERE number = 2002")
+              crossing = other.query("UPDATE effect SET op = 'y' WHERE number = 2002")
+              late = tx
+                .query('SELECT 1')
+                .then(() => tx.query("UPDATE effect SET op = 'z' WHERE number = 2001"))
+                .catch((error: unknown) => error)
+              return 'paid'
+            })
+            await crossing
+          })
+          return [outcome, await late]
+        }
+
+        it('It cannot take an answered effect along: its next statement is refused', async () => {
+          const call = newCall()
+          expect(
+            await runWithLatePart([call], (effect) => mysqlBarrier(pool).run(call, effect)),
+          ).toMatchObject([{ decision: 'run', answer: '"paid"' }, { code: 'BARRIER_TRANSACTION_LOST' }])
+          expect([await countMysqlRows(pool, call.gid), await mysqlEffects(pool, call.gid)]).toEqual([
+            1,
+            ['action'],
+          ])
+        })
+
+        it('It cannot take a group along that is answered', async () => {
+          const calls = [newCall(), newCall()]
+          const { groupRunner } = mysqlGroupBarrier(pool)
+          const passes = calls.map((call) => ({ admitted: groupRunner.admit(call), entry: () => 0 }))
+          const [verdicts, late] = await runWithLatePart(calls, (effect) =>
+            groupRunner.run(passes, async (tx, { length }) => Array(length).fill(await effect(tx))),
+          )
+          expect(verdicts).toMatchObject(Array(2).fill({ outcome: { decision: 'run', answer: '"paid"' } }))
+          expect(late).toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+          for (const { gid } of calls)
+            expect([await countMysqlRows(pool, gid), await mysqlEffects(pool, gid)]).toEqual([1, ['action']])
+        })
+      })
+
+      describe('around a savepoint of the effect', () => {
+        const duplicate = (tx: PoolConnection) => tx.query('INSERT INTO tag VALUES (1)')
+        const swallow = (error: unknown) => error
+        const SWALLOWED: readonly (readonly [string, (tx: PoolConnection) => Promise<unknown>])[] = [
+          [
+            'ROLLBACK TO',
+            async (tx) => {
+              await tx.query('SAVEPOINT sp')
+              await duplicate(tx).catch(() => tx.query('ROLLBACK TO SAVEPOINT sp'))
+            },
+          ],
+          [
+            'ROLLBACK TO behind statements side by side',
+            async (tx) => {
+              await tx.query('SAVEPOINT sp')
+              const both = Promise.all([tx.query('INSERT INTO tag VALUES (51)'), duplicate(tx)])
+              await both.catch(() => tx.query('ROLLBACK WORK TO sp'))
+            },
+          ],
+          [
+            'RELEASE',
+            async (tx) => {
+              await tx.query('-- one\nsavepoint `sp`')
+              await duplicate(tx).catch(swallow)
+              await tx.query('RELEASE SAVEPOINT sp')
+            },
+          ],
+          [
+            'one within another',
+            async (tx) => {
+              await tx.query('SAVEPOINT outer_one')
+              await tx.query('SAVEPOINT inner_one')
+              await tx.query('SELEC 1').catch(() => tx.query('ROLLBACK TO SAVEPOINT inner_one'))
+              await duplicate(tx).catch(() => tx.query('ROLLBACK TO SAVEPOINT outer_one'))
+            },
+          ],
+        ]
+        beforeAll(async () => {
+          await pool.query('CREATE TABLE tag (number INT PRIMARY KEY) ENGINE = InnoDB')
+          await pool.query('INSERT INTO tag VALUES (1)')
+          await pool.query("INSERT INTO effect (number, gid, op) VALUES (3001, 'a', 'x'), (3002, 'b', 'x')")
+        })
+        for (const [way, fail] of SWALLOWED) {
+          it(`An error that it swallows by that does not fail its call: ${way}`, async () => {
+            const call = newCall()
+            const back = { ...call, op: 'compensate' } as const
+            for (const each of [call, back]) {
+              const outcome = await mysqlBarrier(pool).run(each, async (tx) => {
+                await fail(tx)
+                await actOnMysql(tx, each, SUCCEED)
+              })
+              expect(outcome.decision).toBe('run')
+            }
+            expect(await mysqlEffects(pool, call.gid)).toEqual(['action', 'compensate'])
+            const { groupRunner } = mysqlGroupBarrier(pool)
+            const passes = [newCall(), newCall()].map((each) => ({
+              admitted: groupRunner.admit(each),
+              entry: () => 0,
+            }))
+            const verdicts = await groupRunner.run(passes, async (tx, { length }) => {
+              await fail(tx)
+              return Array(length).fill('done')
+            })
+            expect(verdicts).toMatchObject(Array(2).fill({ outcome: { decision: 'run' } }))
+          })
+        }
+
+        it('A deadlock that it swallows by that is noticed, and nothing is committed', async () => {
+          const call = newCall()
+          let runs = 0
+          await inTransaction(async (other) => {
+            for (let row = 100; row < 120; row++) await other.query('INSERT INTO tag VALUES (?)', [row])
+            await other.query("UPDATE effect SET op = 'y' WHERE number = 3001")
+            const running = mysqlBarrier(pool).run(call, async (tx) => {
+              runs++
+              await tx.query('SAVEPOINT sp')
+              await tx.query("UPDATE effect SET op = 'z' WHERE number = 3002")
+              const crossing = other.query("UPDATE effect SET op = 'y' WHERE number = 3002")
+              const meet = tx.query("UPDATE effect SET op = 'z' WHERE number = 3001")
+              await meet.catch(() => tx.query('ROLLBACK TO SAVEPOINT sp').catch(swallow))
+              await crossing
+              await tx.query('SAVEPOINT sp')
+              await actOnMysql(tx, call, SUCCEED)
+              await tx.query('RELEASE SAVEPOINT sp')
+            })
+            await expect(running).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+          })
+          expect([runs, await countMysqlRows(pool, call.gid), await mysqlEffects(pool, call.gid)]).toEqual([
+            1,
+            0,
+            [],
+          ])
+        })
+
+        it('A COMMIT of other code behind it is noticed', async () => {
+          const call = newCall()
+          const running = mysqlBarrier(pool).run(call, async (tx) => {
+            await tx.query('SAVEPOINT sp')
+            await duplicate(tx).catch(() => tx.query('ROLLBACK TO SAVEPOINT sp'))
+            await sendUnguarded(tx, 'COMMIT')
+            await actOnMysql(tx, call, SUCCEED)
+            throw new BranchFailure('said no')
+          })
+          await expect(running).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+          expect(await mysqlEffects(pool, call.gid)).toEqual([])
+        })
+      })
+
+      const REFUSED: readonly (readonly [string, (tx: PoolConnection) => unknown])[] = [
+        ['query', (tx) => tx.query('ROLLBACK')],
+        ['an object', (tx) => tx.query({ sql: '/*!50000 commit */' })],
+        ['execute', (tx) => tx.execute('# done\nCOMMIT AND CHAIN')],
+        ['prepare', (tx) => tx.prepare('BEGIN')],
+        ['one of several statements', (tx) => tx.query("SELECT ';'; START TRANSACTION")],
+        ['the raw connection', (tx) => toPromise((done) => findRaw(tx).query('begin', [], done))],
+        ['its promise()', (tx) => findRaw(tx).promise().query('ROLLBACK')],
+        ['commit() of the raw connection', (tx) => toPromise((done) => findRaw(tx).commit(done))],
+        ['rollback() without a callback', async (tx) => (findRaw(tx).rollback as () => void)()],
+        ['beginTransaction()', (tx) => tx.beginTransaction()],
+        ['commit()', (tx) => tx.commit()],
+        ['rollback()', (tx) => tx.rollback()],
+        ['changeUser()', (tx) => tx.changeUser({})],
+        ['reset()', (tx) => tx.reset()],
+      ]
+      it.each(REFUSED)('An effect that would end its transaction is refused that: %s', async (_, end) => {
+        const call = newCall()
+        const barrier = mysqlBarrier(pool)
+        const refused = { code: 'BARRIER_STATEMENT_REFUSED' }
+        for (let attempt = 0; attempt < 2; attempt++) {
+          const running = barrier.run(call, async (tx) => {
+            await actOnMysql(tx, call, SUCCEED)
+            await end(tx)
+          })
+          await expect(running).rejects.toMatchObject(refused)
+        }
+        expect([await countMysqlRows(pool, call.gid), await mysqlEffects(pool, call.gid)]).toEqual([0, []])
+        // An effect that goes on without it does so in its transaction.
+        const outcome = await barrier.run(call, async (tx) => {
+          expect(await Promise.resolve(end(tx)).catch((error: unknown) => error)).toMatchObject(refused)
+          return actOnMysql(tx, call, SUCCEED)
+        })
+        expect(outcome.decision).toBe('run')
+        expect(await mysqlEffects(pool, call.gid)).toEqual(['action'])
+      })
+
+      it('Nothing more of an effect is sent once the server has said that its transaction has ended', async () => {
+        const call = newCall()
+        await pool.query('CREATE PROCEDURE end_it() ROLLBACK')
+        for (const ending of ['CALL end_it()', 'CREATE TABLE IF NOT EXISTS made_by_a_handler (id int)']) {
+          const running = mysqlBarrier(pool).run(call, async (tx) => {
+            await tx.query(ending)
+            await actOnMysql(tx, call, SUCCEED)
+          })
+          await expect(running).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+        }
+        expect(await mysqlEffects(pool, call.gid)).toEqual([])
+      })
+
       it('A connection is given back to its pool clean or not at all', async () => {
         const small = await openMysqlDatabase(url, { connectionLimit: 1 })
         const barrier = mysqlBarrier(small)
@@ -324,7 +540,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         const failing = mysqlBarrier(small).run(call, async (tx) => {
           await tx.query('SET autocommit = 0')
           await actOnMysql(tx, call, SUCCEED)
-          await tx.query('COMMIT')
+          await sendUnguarded(tx, 'COMMIT')
           throw new BranchFailure('said no')
         })
         await expect(failing).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
@@ -343,7 +559,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
           const small = createPool({ uri: `${url}/${await readDatabase(pool)}`, connectionLimit: 1 })
           const running = mysqlBarrier(small).run(call, async (tx) => {
             await Promise.all([actOnMysql(tx, call, SUCCEED), tx.query('SELECT count(*) FROM effect')])
-            await tx.query(ending)
+            await sendUnguarded(tx, ending)
             await tx.query('SELECT count(*) FROM effect')
             if (answer !== undefined) throw answer
           })
@@ -358,7 +574,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         const call = newCall()
         const barrier = mysqlBarrier(pool)
         const failing = barrier.run(call, async (tx) => {
-          await tx.commit()
+          await sendUnguarded(tx, 'COMMIT')
           throw new BranchFailure('said no')
         })
         await expect(failing).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
@@ -391,7 +607,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
           const call = { ...newCall(), op: origin }
           const barrier = mysqlBarrier(pool)
           const failing = barrier.run(call, async (tx) => {
-            await tx.commit()
+            await sendUnguarded(tx, 'COMMIT')
             throw new Error('broken on purpose')
           })
           await expect(failing).rejects.toThrow('broken on purpose')
@@ -721,6 +937,17 @@ for (const server of ['mariadb', 'mysql'] as const) {
       })
     })
   })
+}
+
+function toPromise(send: (done: (error: unknown) => void) => unknown): Promise<unknown> {
+  return new Promise<void>((resolve, reject) => {
+    send((error) => (error === null ? resolve() : reject(error)))
+  })
+}
+
+/** Sends a statement as code of the service does that has the connection otherwise, for example by an event of its pool. */
+function sendUnguarded(tx: PoolConnection, sql: string): Promise<unknown> {
+  return unwrapLease(tx).query(sql)
 }
 
 function findStream(tx: PoolConnection): Socket {

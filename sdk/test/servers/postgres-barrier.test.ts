@@ -1,6 +1,7 @@
 import { describeOn } from '@counterstep/test-servers/vitest'
 import { Client, Pool, type PoolClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { unwrapLease } from '../../src/barrier/lease.ts'
 import {
   checkBarrier,
   migrateBarrier,
@@ -235,6 +236,75 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       await dropPostgresDatabase(url, small)
     })
 
+    it('A part of an effect that nothing waits for cannot take the answered effect along', async () => {
+      const [call, ...grouped] = [newCall(), newCall(), newCall()]
+      const late: Promise<unknown>[] = []
+      const effect = async (tx: PoolClient, calls: readonly BarrierCall[]) => {
+        for (const each of calls) await actOnPostgres(tx, each, SUCCEED)
+        const part = tx.query('SELECT 1').then(() => tx.query('SELECT 1 / 0'))
+        late.push(part.catch((error: unknown) => error))
+        return 'paid'
+      }
+      const outcome = await postgresBarrier(pool).run(call, (tx) => effect(tx, [call]))
+      expect(outcome).toEqual({ decision: 'run', answer: '"paid"' })
+      const { groupRunner } = postgresGroupBarrier(pool)
+      const passes = grouped.map((each) => ({ admitted: groupRunner.admit(each), entry: () => 0 }))
+      const verdicts = await groupRunner.run(passes, async (tx, { length }) =>
+        Array(length).fill(await effect(tx, grouped)),
+      )
+      expect(verdicts).toMatchObject(Array(2).fill({ outcome: { decision: 'run', answer: '"paid"' } }))
+      expect(await Promise.all(late)).toMatchObject(Array(2).fill({ code: 'BARRIER_TRANSACTION_LOST' }))
+      for (const { gid } of [call, ...grouped]) expect(await postgresEffects(pool, gid)).toEqual(['action'])
+    })
+
+    it.each([
+      'BEGIN',
+      'START TRANSACTION',
+      '-- done\ncommit',
+      'END',
+      'ABORT',
+      'ROLLBACK',
+      "PREPARE TRANSACTION 'one'",
+      "SELECT ';'; ROLLBACK",
+    ])('An effect that would end its transaction is refused that: %s', async (text) => {
+      const call = newCall()
+      const barrier = postgresBarrier(pool)
+      const refused = { code: 'BARRIER_STATEMENT_REFUSED' }
+      for (let attempt = 0; attempt < 2; attempt++) {
+        const running = barrier.run(call, async (tx) => {
+          await tx.query('SELECT 1 / 0').catch(() => tx.query(text))
+          await actOnPostgres(tx, call, SUCCEED)
+        })
+        await expect(running).rejects.toMatchObject(refused)
+      }
+      expect([await countPostgresRows(pool, call.gid), await postgresEffects(pool, call.gid)]).toEqual([
+        0,
+        [],
+      ])
+      // An effect that goes on without it does so in its transaction, and may use savepoints.
+      const outcome = await barrier.run(call, async (tx) => {
+        await expect(tx.query({ text })).rejects.toMatchObject(refused)
+        expect(() => tx.query(text, () => undefined)).toThrow('is the barrier')
+        await tx.query('SAVEPOINT sp')
+        await tx.query('SELECT 1 / 0').catch(() => tx.query('ROLLBACK TRANSACTION TO SAVEPOINT sp'))
+        return actOnPostgres(tx, call, SUCCEED)
+      })
+      expect(outcome.decision).toBe('run')
+      expect(await postgresEffects(pool, call.gid)).toEqual(['action'])
+    })
+
+    it('Nothing more of an effect is sent once the server has said that its transaction has ended', async () => {
+      const call = newCall()
+      for (let attempt = 0; attempt < 2; attempt++) {
+        const running = postgresBarrier(pool).run(call, async (tx) => {
+          await sendUnguarded(tx, 'ROLLBACK')
+          await actOnPostgres(tx, call, SUCCEED)
+        })
+        await expect(running).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+      }
+      expect(await postgresEffects(pool, call.gid)).toEqual([])
+    })
+
     it('A callback on the handle is refused when the effect is over', async () => {
       let kept: PoolClient | undefined
       await postgresBarrier(pool).run(newCall(), (tx) => {
@@ -247,7 +317,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       const [own, callers] = [newCall(), newCall()]
       const barrier = postgresBarrier(pool)
       const failing = barrier.run(own, async (tx) => {
-        await tx.query('COMMIT')
+        await sendUnguarded(tx, 'COMMIT')
         throw new BranchFailure('said no')
       })
       await expect(failing).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
@@ -273,9 +343,8 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       it(`An effect that a handler committed itself is not told as rolled back, nor as safe, after a ${answer}`, async () => {
         const call = newCall()
         const running = postgresBarrier(pool).run(call, async (tx) => {
-          await tx.query('BEGIN')
           await actOnPostgres(tx, call, SUCCEED)
-          await tx.query('COMMIT')
+          await sendUnguarded(tx, 'COMMIT')
           if (thrown !== undefined) throw thrown
         })
         await expect(running).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
@@ -292,7 +361,7 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
         const back = { ...call, op: undo }
         const barrier = postgresBarrier(pool)
         const failing = barrier.run(call, async (tx) => {
-          await tx.query('COMMIT')
+          await sendUnguarded(tx, 'COMMIT')
           throw new Error('broken on purpose')
         })
         await expect(failing).rejects.toThrow('broken on purpose')
@@ -499,4 +568,9 @@ async function waitingOn(client: Pool | PoolClient): Promise<unknown[]> {
     "SELECT query FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
   )
   return rows.map(({ query }) => query)
+}
+
+/** Sends a statement as code of the service does that has the client otherwise, for example by an event of its pool. */
+function sendUnguarded(tx: PoolClient, text: string): Promise<unknown> {
+  return unwrapLease(tx).query(text)
 }

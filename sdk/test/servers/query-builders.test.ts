@@ -21,6 +21,12 @@ import {
 
 let gids = 0
 const newCall = (): BarrierCall => ({ gid: `builder-${++gids}`, branchId: '01', op: 'action' })
+const REFUSED = 'BARRIER_STATEMENT_REFUSED'
+/** Returns the code of the error, or of its cause if a query builder has wrapped it. */
+const findCode = (error: unknown): unknown => {
+  const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown }
+  return code ?? (cause as { readonly code?: unknown } | undefined)?.code
+}
 const no = (): never => {
   throw new BranchFailure('said no')
 }
@@ -114,6 +120,21 @@ for (const server of ['mariadb', 'mysql'] as const) {
       })
       expect(outcome).toMatchObject({ decision: 'run', answer: '0' })
       expect(await state(call)).toEqual([1, ['a', 'b']])
+    })
+
+    it("A transaction of a query builder's own on the barrier's connection is refused, and the effect goes on in the barrier's", async () => {
+      const call = newCall()
+      const outcome = await mysqlBarrier(pool).run(call, async (tx) => {
+        const { connection } = tx
+        const ways = [
+          () => drizzleMysql(tx).transaction((inner) => inner.execute(sql`SELECT 1`)),
+          () => builder.transaction(async () => 1, { connection } as never),
+        ]
+        for (const way of ways) expect(findCode(await way().catch((error: unknown) => error))).toBe(REFUSED)
+        await drizzleMysql(tx).execute(sql`INSERT INTO effect (gid, op) VALUES (${call.gid}, ${call.op})`)
+      })
+      expect(outcome.decision).toBe('run')
+      expect(await state(call)).toEqual([1, ['action']])
     })
 
     it('A deadlock that Drizzle has wrapped is still one, and everything runs again', async () => {
@@ -213,6 +234,37 @@ describeOn('postgres', 'query builders with the PostgreSQL barrier', (url) => {
     expect(outcome).toMatchObject({ decision: 'run', answer: '0' })
     expect(released).toBe(1)
     expect(await state(call)).toEqual([1, ['a', 'b']])
+  })
+
+  it("A transaction of a query builder's own on the barrier's client is refused, and the effect goes on in the barrier's", async () => {
+    const call = newCall()
+    const outcome = await postgresBarrier(pool).run(call, async (tx) => {
+      const lent = { connect: async () => tx, end: async () => undefined }
+      const kysely = new Kysely({ dialect: new PostgresDialect({ pool: lent as never }) })
+      const ways = [
+        () => drizzlePostgres(tx).transaction((inner) => inner.execute(sql`SELECT 1 / 0`)),
+        () => kysely.transaction().execute((inner) => kyselySql`SELECT 1 / 0`.execute(inner)),
+        () => builder.transaction(async () => 1, { connection: tx } as never),
+      ]
+      for (const way of ways) expect(findCode(await way().catch((error: unknown) => error))).toBe(REFUSED)
+      await drizzlePostgres(tx).execute(sql`INSERT INTO effect (gid, op) VALUES (${call.gid}, ${call.op})`)
+    })
+    expect(outcome.decision).toBe('run')
+    expect(await state(call)).toEqual([1, ['action']])
+  })
+
+  it("A transaction of Drizzle within one of the service's own is a savepoint, and its error may be swallowed", async () => {
+    const call = newCall()
+    const client = await pool.connect()
+    const outcome = await drizzlePostgres(client).transaction((tx) =>
+      postgresBarrierIn(client).run(call, async () => {
+        await tx.transaction((inner) => inner.execute(sql`SELECT 1 / 0`)).catch((error: unknown) => error)
+        await tx.execute(sql`INSERT INTO effect (gid, op) VALUES (${call.gid}, ${call.op})`)
+      }),
+    )
+    client.release()
+    expect(outcome.decision).toBe('run')
+    expect(await state(call)).toEqual([1, ['action']])
   })
 
   it("A Drizzle transaction on the service's own client holds row and effect", async () => {

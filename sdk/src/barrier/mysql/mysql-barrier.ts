@@ -65,9 +65,9 @@ export function mysqlBarrier<Connection extends MysqlPoolConnection>(
       const deadline = startDeadline(callMs, call.signal)
       return repeatContended(
         () =>
-          inTransaction(pool, deadline, (handle, own) =>
+          inTransaction(pool, deadline, (lend, own) =>
             passBarrier(createMysqlRows(own, name, flushAnew), passing, (original) =>
-              effect(handle, original),
+              lend((handle) => effect(handle, original)),
             ),
           ),
         isContended,

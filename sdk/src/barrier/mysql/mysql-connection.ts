@@ -147,7 +147,7 @@ function toText(value: unknown): string | null {
   return Buffer.isBuffer(value) ? value.toString('utf8') : String(value)
 }
 
-function isDone(value: unknown): value is MysqlDone {
+export function isDone(value: unknown): value is MysqlDone {
   return typeof value === 'object' && value !== null && 'affectedRows' in value && 'serverStatus' in value
 }
 

@@ -1,9 +1,7 @@
 import { BranchError, isBranchError } from '../../branch/branch-errors.ts'
 import { assertTimeLeft, borrow, type Deadline, within } from '../deadline.ts'
-import { lease } from '../lease.ts'
+import { createLender, type Lend } from '../lend.ts'
 import { promisesRollback, toNotRolledBackError } from '../promised-rollback.ts'
-import { watchOrder } from '../statement-order.ts'
-import { type AutocommitSwitch, createAutocommitSwitch } from './mysql-autocommit.ts'
 import {
   execute,
   hasBegun,
@@ -15,39 +13,42 @@ import {
   toTransactionLostError,
 } from './mysql-connection.ts'
 import { close, cutOff } from './mysql-end-session.ts'
+import { type TransactionWatch, watchTransaction } from './mysql-watch.ts'
 
 /**
- * Runs `body` in a transaction of its own. An error rolls back; the connection goes back clean or not at all. The
- * handle is for statements of the effect. `own` is the connection itself, for statements that `body` waits for: the
- * connection is cut off before `body` is given up.
+ * Runs `body` in a transaction of its own. An error rolls back; the connection goes back clean or not at all. `lend` lends the connection
+ * to an effect. `own` is the connection itself, for statements that `body` waits for: the connection is cut off before `body` is given
+ * up.
  */
 export async function inTransaction<Connection extends MysqlPoolConnection, T>(
   pool: MysqlPool<Connection>,
   deadline: Deadline,
-  body: (handle: Connection, own: MysqlConnection) => Promise<T>,
+  body: (lend: Lend<Connection>, own: Connection) => Promise<T>,
 ): Promise<T> {
   const connection = await borrow(deadline, () => pool.getConnection())
-  let autocommit: AutocommitSwitch | undefined
-  const lent = lease(
-    connection,
-    watchOrder(() => autocommit?.turnOff()),
-  )
+  let watch: TransactionWatch | undefined
+  let endLending = (): void => undefined
   try {
     const result = await within(deadline, async () => {
-      autocommit = createAutocommitSwitch(connection, await execute(connection, 'START TRANSACTION'))
-      const done = await body(lent.handle, connection)
-      if (await autocommit.isTransactionLost())
-        throw toTransactionLostError('the effect ended the transaction that it ran in')
-      return done
+      const watching = watchTransaction(connection, await execute(connection, 'START TRANSACTION'))
+      watch = watching
+      const lender = createLender(connection, watching.createOrder)
+      endLending = lender.end
+      const lend: Lend<Connection> = async (work) => {
+        const done = await lender.lend(work)
+        if (await watching.isLost())
+          throw toTransactionLostError('the effect ended the transaction that it ran in')
+        return done
+      }
+      return body(lend, connection)
     })
-    lent.end()
     await commit(connection, deadline)
-    await giveBack(pool, connection, deadline, autocommit)
+    await giveBack(pool, connection, deadline, watch)
     return result
   } catch (error: unknown) {
-    lent.end()
-    const isLost = promisesRollback(error) && (await isTransactionGone(connection, deadline, autocommit))
-    await rollBack(pool, connection, deadline, error, autocommit)
+    endLending()
+    const isLost = promisesRollback(error) && (await isTransactionGone(connection, deadline, watch))
+    await rollBack(pool, connection, deadline, error, watch)
     throw isLost ? toNotRolledBackError(error) : error
   }
 }
@@ -56,10 +57,9 @@ export async function inTransaction<Connection extends MysqlPoolConnection, T>(
 async function isTransactionGone(
   connection: MysqlConnection,
   deadline: Deadline,
-  autocommit: AutocommitSwitch | undefined,
+  watch: TransactionWatch | undefined,
 ): Promise<boolean> {
-  const ask = async () =>
-    !hasBegun(await execute(connection, 'DO 0')) || (await autocommit?.isTransactionLost()) === true
+  const ask = async () => !hasBegun(await execute(connection, 'DO 0')) || (await watch?.isLost()) === true
   return within(deadline, ask).catch(() => false)
 }
 
@@ -82,9 +82,9 @@ async function giveBack<Connection extends MysqlPoolConnection>(
   pool: MysqlPool<Connection>,
   connection: Connection,
   deadline: Deadline,
-  autocommit: AutocommitSwitch | undefined,
+  watch: TransactionWatch | undefined,
 ): Promise<void> {
-  const isRestored = await within(deadline, async () => autocommit?.restore()).then(
+  const isRestored = await within(deadline, async () => watch?.restore()).then(
     () => true,
     () => false,
   )
@@ -101,7 +101,7 @@ async function rollBack<Connection extends MysqlPoolConnection>(
   connection: Connection,
   deadline: Deadline,
   thrown: unknown,
-  autocommit: AutocommitSwitch | undefined,
+  watch: TransactionWatch | undefined,
 ): Promise<void> {
   const code = isBranchError(thrown) ? thrown.code : undefined
   // A COMMIT that is under way has to come to its own end.
@@ -117,6 +117,6 @@ async function rollBack<Connection extends MysqlPoolConnection>(
       () => false,
     ))
   // The error that was thrown says more than a failed ROLLBACK, which usually comes from the same broken connection.
-  if (isRolledBack) await giveBack(pool, connection, deadline, autocommit)
+  if (isRolledBack) await giveBack(pool, connection, deadline, watch)
   else cutOff(pool, connection)
 }

@@ -61,8 +61,10 @@ export function postgresBarrier<Client extends PostgresPoolClient>(
       const deadline = startDeadline(callMs, call.signal)
       return repeatContended(
         () =>
-          inTransaction(pool, deadline, (client) =>
-            passBarrier(createPostgresRows(client, name), passing, (original) => effect(client, original)),
+          inTransaction(pool, deadline, (lend, own) =>
+            passBarrier(createPostgresRows(own, name), passing, (original) =>
+              lend((handle) => effect(handle, original)),
+            ),
           ),
         isContended,
       )
@@ -71,7 +73,7 @@ export function postgresBarrier<Client extends PostgresPoolClient>(
       const query = toQueryBack(gid, options, keptMs, now())
       const deadline = startDeadline(callMs, options?.signal)
       return repeatContended(
-        () => inTransaction(pool, deadline, (client) => queryBack(createPostgresRows(client, name), query)),
+        () => inTransaction(pool, deadline, (_, own) => queryBack(createPostgresRows(own, name), query)),
         isContended,
       )
     },

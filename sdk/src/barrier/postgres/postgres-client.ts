@@ -103,6 +103,14 @@ export function assertHearsNotices(client: PostgresClient): void {
     throw new TypeError('the PostgreSQL barrier needs a client of pg: one of pg.native hears no notices')
 }
 
+const IDLE = 'I'
+
+/** Tells whether the server has said that no transaction is open. Older releases of `pg` do not keep what it says. */
+export function isOutsideTransaction(client: object): boolean {
+  if (!('getTransactionStatus' in client) || typeof client.getTransactionStatus !== 'function') return false
+  return client.getTransactionStatus() === IDLE
+}
+
 /** Runs a statement that returns no rows, or whose rows are ignored. */
 export function execute(
   client: PostgresClient,

@@ -1,11 +1,14 @@
 import { BranchError, isBranchError } from '../../branch/branch-errors.ts'
 import { assertTimeLeft, borrow, type Deadline, within } from '../deadline.ts'
-import { lease } from '../lease.ts'
+import { createLender, type Lend } from '../lend.ts'
 import { promisesRollback, toNotRolledBackError } from '../promised-rollback.ts'
+import { assertKeepsTransaction } from '../statement-guard.ts'
+import type { StatementOrder } from '../statement-order.ts'
 import {
   assertHearsNotices,
   execute,
   isContended,
+  isOutsideTransaction,
   isReadOnly,
   type PostgresNotice,
   type PostgresPool,
@@ -15,14 +18,22 @@ import {
 } from './postgres-client.ts'
 import { buildTimeouts } from './postgres-timeouts.ts'
 
-/** Runs `body` in a transaction of its own. An error rolls back; the client goes back clean or is closed. */
+/**
+ * Runs `body` in a transaction of its own. An error rolls back; the client goes back clean or is closed. `lend` lends the client to an
+ * effect. `own` is the client itself, for statements that `body` waits for: the client is closed before `body` is given up.
+ */
 export async function inTransaction<Client extends PostgresPoolClient, T>(
   pool: PostgresPool<Client>,
   deadline: Deadline,
-  body: (client: Client) => Promise<T>,
+  body: (lend: Lend<Client>, own: Client) => Promise<T>,
 ): Promise<T> {
   const client = await borrow(deadline, () => pool.connect())
-  const lent = lease(client)
+  const lender = createLender(client, () => guardStatements(client))
+  const lend: Lend<Client> = async (work) => {
+    const done = await lender.lend(work)
+    assertInside(client)
+    return done
+  }
   // The pool listens only to errors of idle clients. On a lent client, an error that comes while no query runs would
   // end the process. The listener stays on a client that is closed, which may still emit errors.
   client.on('error', ignoreError)
@@ -30,17 +41,33 @@ export async function inTransaction<Client extends PostgresPoolClient, T>(
     assertHearsNotices(client)
     const result = await within(deadline, async () => {
       await execute(client, `BEGIN; ${await buildTimeouts(client, deadline)}`)
-      return body(lent.handle)
+      return body(lend, client)
     })
-    lent.end()
     await commit(client, deadline)
     release(client)
     return result
   } catch (error: unknown) {
-    lent.end()
+    lender.end()
     const hadTransaction = await giveBack(client, deadline, error)
     throw !hadTransaction && promisesRollback(error) ? toNotRolledBackError(error) : error
   }
+}
+
+/** Refuses the statements of an effect that would end the transaction, and all of them when it has ended. */
+function guardStatements(client: PostgresPoolClient): StatementOrder {
+  return {
+    send: (method, values, call) => {
+      if (method !== 'query') return call(values)
+      assertKeepsTransaction(method, values, 'postgres')
+      assertInside(client)
+      return call(values)
+    },
+  }
+}
+
+function assertInside(client: PostgresPoolClient): void {
+  if (isOutsideTransaction(client))
+    throw toTransactionLostError('the effect ended the transaction that it ran in')
 }
 
 /** Sends the statement that ends the transaction, and collects the notices that the server sends with its answer. */

@@ -1,9 +1,9 @@
 import { checkTimeoutMs, type PooledBarrierOptions, startDeadline } from '../../barrier/deadline.ts'
+import type { Lend } from '../../barrier/lend.ts'
 import type { MessageBarrier } from '../../barrier/message-barrier.ts'
 import { mysqlBarrier } from '../../barrier/mysql/mysql-barrier.ts'
 import {
   isContended,
-  type MysqlConnection,
   type MysqlPool,
   type MysqlPoolConnection,
 } from '../../barrier/mysql/mysql-connection.ts'
@@ -13,6 +13,7 @@ import { checkRetentionMs } from '../../barrier/retention.ts'
 import { parseTableName, quoteTable } from '../../barrier/table-name.ts'
 import { admitCall } from '../admit-call.ts'
 import type { GroupBarrier, GroupRunner, GroupVerdict } from '../group-barrier.ts'
+import { unwrapLost } from '../group-rolled-back.ts'
 import { joinSignals } from '../join-signals.ts'
 import { asLockedOut, isLockedOut } from '../lock-wait.ts'
 import { passGroup, readVerdicts } from '../pass-group.ts'
@@ -63,13 +64,14 @@ function createMysqlGroupRun<Connection extends MysqlPoolConnection>(
     const { signal, release } = joinSignals(passes)
     const deadline = startDeadline(timeoutMs, signal)
     const plan = findPlan(apply)
-    const pass = async (handle: Connection, own: MysqlConnection): Promise<readonly GroupVerdict[]> => {
+    const pass = async (lend: Lend<Connection>, own: Connection): Promise<readonly GroupVerdict[]> => {
       const lockWaits = createLockWaits(own)
       const rows = createMysqlGroupTable(own, table, lockWaits, history)
       const work = {
         deadline,
-        apply: (calls: Parameters<typeof apply>[1]) => apply(handle, calls),
-        plan: plan && ((calls: Parameters<typeof apply>[1]) => plan(handle, calls)),
+        apply: (calls: Parameters<typeof apply>[1]) => lend((handle) => apply(handle, calls)),
+        // A plan is of this package alone, and waits for each of its statements.
+        plan: plan && ((calls: Parameters<typeof apply>[1]) => plan(own, calls)),
       }
       try {
         const verdicts = await runSteps(passGroup(rows, passes, work))
@@ -77,7 +79,7 @@ function createMysqlGroupRun<Connection extends MysqlPoolConnection>(
         return verdicts
       } catch (error: unknown) {
         // A connection whose setting could not be restored must not go back to the pool.
-        await lockWaits.restore().catch(() => handle.destroy())
+        await lockWaits.restore().catch(() => own.destroy())
         throw error
       }
     }
@@ -85,7 +87,7 @@ function createMysqlGroupRun<Connection extends MysqlPoolConnection>(
       try {
         return await inTransaction(pool, deadline, pass)
       } catch (error: unknown) {
-        throw hasWaitedInVain(error) ? asLockedOut(error) : error
+        throw hasWaitedInVain(error) ? asLockedOut(error) : unwrapLost(error)
       }
     }
     const isRepeated = (error: unknown): boolean => isContended(error) && !isLockedOut(error)

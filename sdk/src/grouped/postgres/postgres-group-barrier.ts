@@ -13,7 +13,7 @@ import { checkRetentionMs } from '../../barrier/retention.ts'
 import { parseTableName, quoteTable } from '../../barrier/table-name.ts'
 import { admitCall } from '../admit-call.ts'
 import type { GroupBarrier, GroupRunner, GroupVerdict } from '../group-barrier.ts'
-import { GroupRolledBack } from '../group-rolled-back.ts'
+import { GroupRolledBack, unwrapLost } from '../group-rolled-back.ts'
 import { joinSignals } from '../join-signals.ts'
 import { asLockedOut, isLockedOut, LOCK_WAIT_MS } from '../lock-wait.ts'
 import { passGroup, readVerdicts } from '../pass-group.ts'
@@ -65,10 +65,13 @@ function createPostgresGroupRun<Client extends PostgresPoolClient>(
     const attempt = async (): Promise<readonly GroupVerdict[]> => {
       let isPassed = false
       try {
-        return await inTransaction(pool, deadline, async (client) => {
-          await execute(client, `SET LOCAL lock_timeout = ${lockWaitMs}`)
-          const work = { deadline, apply: (calls: Parameters<typeof apply>[1]) => apply(client, calls) }
-          const verdicts = await runSteps(passGroup(createPostgresGroupTable(client, table), passes, work))
+        return await inTransaction(pool, deadline, async (lend, own) => {
+          await execute(own, `SET LOCAL lock_timeout = ${lockWaitMs}`)
+          const work = {
+            deadline,
+            apply: (calls: Parameters<typeof apply>[1]) => lend((handle) => apply(handle, calls)),
+          }
+          const verdicts = await runSteps(passGroup(createPostgresGroupTable(own, table), passes, work))
           isPassed = true
           return verdicts
         })
@@ -76,7 +79,7 @@ function createPostgresGroupRun<Client extends PostgresPoolClient>(
         if (hasWaitedInVain(error)) throw asLockedOut(error)
         // COMMIT checks deferred constraints. A violation comes from some call's effect, so it counts as if `apply`
         // had thrown it.
-        throw isPassed && isIntegrityError(error) ? new GroupRolledBack(error) : error
+        throw isPassed && isIntegrityError(error) ? new GroupRolledBack(error) : unwrapLost(error)
       }
     }
     const isRepeated = (error: unknown): boolean => isContended(error) && !isLockedOut(error)
