@@ -5,10 +5,12 @@ import { join } from 'node:path'
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { checkBarrier, migrateBarrier, type SqliteDatabase, sqliteBarrier } from '../../src/barrier/sqlite.ts'
+import { sqliteGroupBarrier } from '../../src/grouped/sqlite.ts'
+import { BranchFailure } from '../../src/index.ts'
 import { barrierSuite } from '../barrier/barrier-suite.ts'
 import { BetterSqlite3Twin } from '../barrier/better-sqlite3-twin.ts'
 import { messageSuite } from '../barrier/message-suite.ts'
-import { opened, readEffects, toFixture } from '../barrier/sqlite-fixture.ts'
+import { act, opened, readEffects, toFixture } from '../barrier/sqlite-fixture.ts'
 import { installUserDrivers } from './install-user-drivers.ts'
 
 /** This is the part of the real package that these tests use, whose types are checked where the SDK is packed. */
@@ -32,6 +34,15 @@ const { drizzle } = require('drizzle-orm/better-sqlite3') as { drizzle(client: o
 const CALL = { gid: 'g', branchId: '01', op: 'action' } as const
 const open = async () => toFixture(opened(() => new Database(':memory:')))
 
+/** Reads the first row of a query, and leaves the query open. */
+function readFirst(database: SqliteDatabase): { readonly rows: Iterator<unknown>; readonly value: unknown } {
+  const statement = database.prepare('SELECT gid FROM effect') as unknown as {
+    iterate(): Iterator<unknown>
+  }
+  const rows = statement.iterate()
+  return { rows, value: rows.next().value }
+}
+
 barrierSuite({ name: 'better-sqlite3 itself', open, width: 64 })
 messageSuite({ name: 'better-sqlite3 itself', open, width: 64 })
 
@@ -43,6 +54,60 @@ describe('the SQLite barrier with better-sqlite3 itself', () => {
     const barrier = sqliteBarrier(database)
     expect(await barrier.run(CALL, () => 7)).toEqual({ decision: 'run', answer: '7' })
     expect(await barrier.run(CALL, () => 8)).toEqual({ decision: 'duplicate', answer: '7' })
+  })
+
+  it('A query that the effect has left open on its handle keeps neither this call nor the next from its end', async () => {
+    const database = opened(() => new Database(':memory:'))
+    const barrier = sqliteBarrier(database)
+    const outcome = await barrier.run(CALL, (tx) => {
+      act(tx, CALL, { does: 'succeed' })
+      return readFirst(tx).value
+    })
+    expect(outcome).toEqual({ decision: 'run', answer: '{"gid":"g"}' })
+    const next = { ...CALL, gid: 'h' }
+    const failing = barrier.run(next, (tx) => {
+      act(tx, next, { does: 'succeed' })
+      readFirst(tx)
+      throw new BranchFailure('said no')
+    })
+    await expect(failing).rejects.toThrow('said no')
+    expect((await barrier.run(next, (tx) => act(tx, next, { does: 'succeed' }))).decision).toBe('run')
+    const groupRunner = sqliteGroupBarrier(database).groupRunner
+    const passes = ['i', 'j'].map((gid) => ({
+      admitted: groupRunner.admit({ ...CALL, gid }),
+      entry: () => 0,
+    }))
+    const verdicts = await groupRunner.run(passes, (tx, { length }) =>
+      Array(length).fill(readFirst(tx).value),
+    )
+    expect(verdicts).toMatchObject(Array(2).fill({ outcome: { decision: 'run' } }))
+    expect(database.inTransaction).toBe(false)
+  })
+
+  it('A transaction that a query of other code kept open is rolled back when that has ended', async () => {
+    const database = opened(() => new Database(':memory:'))
+    const barrier = sqliteBarrier(database)
+    database.exec("INSERT INTO effect (gid, op) VALUES ('x', 'x')")
+    const open = (): Iterator<unknown> => {
+      let rows: Iterator<unknown> | undefined
+      const effect = (tx: SqliteDatabase) => {
+        act(tx, CALL, { does: 'succeed' })
+        rows = readFirst(database).rows
+      }
+      expect(() => barrier.runSync(CALL, effect)).toThrow('busy')
+      expect(database.inTransaction).toBe(true)
+      // It is no savepoint of the transaction that is open still.
+      expect(() => barrier.runSync(CALL, () => 'done')).toThrow('another transaction is open')
+      if (rows === undefined) throw new Error('the effect has not run')
+      return rows
+    }
+    open().return?.()
+    await expect.poll(() => database.inTransaction).toBe(false)
+    expect(readEffects(database, 'g')).toEqual([])
+    open().return?.()
+    expect(barrier.runSync(CALL, (tx) => act(tx, CALL, { does: 'succeed' })).decision).toBe('run')
+    expect([database.inTransaction, readEffects(database, 'g')]).toEqual([false, ['action']])
+    expect((await barrier.run(CALL, () => 0)).decision).toBe('duplicate')
   })
 
   it('Drizzle writes through the handle of the barrier, and a query that is never run is refused', async () => {

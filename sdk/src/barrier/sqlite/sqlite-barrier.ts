@@ -87,7 +87,9 @@ export function sqliteBarrier<Database extends SqliteDatabase>(
     const nowMs = now()
     assertNotExpired(call, keptMs, nowMs)
     const passing = toPassingCall(call, nowMs)
-    return inTransaction(database, (tx) => pass(rows, passing, (original) => effect(tx, original)))
+    return inTransaction(database, (lend) =>
+      pass(rows, passing, (original) => lend((handle) => effect(handle, original))),
+    )
   }
   return {
     runSync,

@@ -52,8 +52,10 @@ function createSqliteGroupRun<Database extends SqliteDatabase>(
     const attempt = async (): Promise<readonly GroupVerdict[]> => {
       let isPassed = false
       try {
-        return inOwnTransaction(database, (tx) => {
-          const work = { apply: (calls: Parameters<typeof apply>[1]) => apply(tx, calls) }
+        return inOwnTransaction(database, (lend) => {
+          const work = {
+            apply: (calls: Parameters<typeof apply>[1]) => lend((handle) => apply(handle, calls)),
+          }
           const verdicts = runStepsNow(passGroup(createSqliteGroupTable(rows), passes, work))
           isPassed = true
           return verdicts
