@@ -400,6 +400,46 @@ for (const server of ['mariadb', 'mysql'] as const) {
         expect(await mysqlEffects(pool, call.gid)).toEqual(['action'])
       })
 
+      it('A call that is repeated on another connection runs once, though its effect changes the database', async () => {
+        const tenant = await openMysqlDatabase(url)
+        const name = await readDatabase(tenant)
+        const call = newCall()
+        const runOnFresh = async (): Promise<unknown> => {
+          const fresh = createPool({ uri: `${url}/${await readDatabase(pool)}`, connectionLimit: 1 })
+          const run = () =>
+            mysqlBarrier(fresh).run(call, async (tx) => {
+              await tx.query(`USE ${name}`)
+              await tx.execute('INSERT INTO effect (gid, op) VALUES (?, ?)', [Buffer.from(call.gid), call.op])
+            })
+          await expect(run()).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+          const outcome = await run()
+          await fresh.end()
+          return outcome.decision
+        }
+        expect([await runOnFresh(), await runOnFresh()]).toEqual(['run', 'duplicate'])
+        expect(await mysqlEffects(tenant, call.gid)).toEqual(['action'])
+        await dropMysqlDatabase(tenant)
+      })
+
+      it('Rows are read alike, however the pool nests the columns of tables', async () => {
+        const nesting = createPool({
+          uri: `${url}/${await readDatabase(pool)}`,
+          connectionLimit: 1,
+          nestTables: true,
+        })
+        const call = newCall()
+        const barrier = mysqlBarrier(nesting)
+        expect(await barrier.run({ ...call, op: 'compensate' }, () => 7)).toMatchObject({
+          decision: 'null-compensation',
+        })
+        expect(await barrier.run(call, () => 7)).toMatchObject({ decision: 'already-compensated' })
+        await nesting.end()
+      })
+
+      it('A pool is refused where a connection is needed', () => {
+        expect(() => mysqlBarrierIn(pool as unknown as PoolConnection)).toThrow('this is a mysql2 pool')
+      })
+
       it('Nothing more of an effect is sent once the server has said that its transaction has ended', async () => {
         const call = newCall()
         await pool.query('CREATE PROCEDURE end_it() ROLLBACK')

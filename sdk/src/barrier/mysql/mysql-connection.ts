@@ -15,6 +15,7 @@ export interface MysqlStatement {
   readonly values?: (Uint8Array | string | number | null)[]
   readonly rowsAsArray?: boolean
   readonly typeCast?: boolean
+  readonly nestTables?: boolean
 }
 
 /**
@@ -62,6 +63,11 @@ export function assertPromiseApi(value: object, kind: 'pool' | 'connection'): vo
   }
   const method = kind === 'pool' ? 'getConnection' : 'query'
   if (!(method in value)) throw new TypeError(`this is no mysql2 ${kind}: it has no ${method}()`)
+  // Each statement of a pool may go to another connection.
+  if (kind === 'connection' && 'getConnection' in value)
+    throw new TypeError(
+      'this is a mysql2 pool: give one of its connections, in which you have begun a transaction',
+    )
 }
 
 /** The fields of an OK packet that are read. */
@@ -87,7 +93,13 @@ export async function select(
   sql: string,
   values: MysqlStatement['values'] = [],
 ): Promise<readonly (readonly (string | null)[])[]> {
-  const rows = await sendStatement(connection, { sql, values, rowsAsArray: true, typeCast: true })
+  const rows = await sendStatement(connection, {
+    sql,
+    values,
+    rowsAsArray: true,
+    typeCast: true,
+    nestTables: false,
+  })
   if (!Array.isArray(rows))
     throw new TypeError('this is no mysql2 connection: a SELECT was answered without rows')
   return rows.map((row: readonly unknown[]) => row.map(toText))

@@ -61,9 +61,14 @@ export function createMysqlRows(connection: MysqlConnection, table: string, flus
       return { ops }
     },
     readStanding,
+    // The row that this call has inserted has no answer yet. Behind a USE of the effect, one of the same key in another database may have.
     keepAnswer: async (key, op, answer) => {
       const values = bytes(answer, key.gid, key.branchId, key.barrierId, op)
-      const done = await execute(connection, `UPDATE ${table} SET answer = ? WHERE ${OF_ROW}`, values)
+      const done = await execute(
+        connection,
+        `UPDATE ${table} SET answer = ? WHERE ${OF_ROW} AND answer IS NULL`,
+        values,
+      )
       if (done.affectedRows === 1 && isInTransaction(done)) return
       throw toTransactionLostError(
         'the effect ended the transaction that it ran in, or went on after a deadlock that did',

@@ -53,7 +53,7 @@ export function createPostgresRows(client: PostgresClient, table: string): Barri
     },
     keepAnswer: async ({ gid, branchId, barrierId }, op, answer) => {
       const lost = 'the effect ended the transaction that it ran in, or went on after an error that did'
-      const text = `UPDATE ${table} SET answer = $1 WHERE gid = $2 AND branch_id = $3 AND op = $4 AND barrier_id = $5`
+      const text = `UPDATE ${table} SET answer = $1 WHERE gid = $2 AND branch_id = $3 AND op = $4 AND barrier_id = $5 AND answer IS NULL`
       try {
         const { rowCount } = await execute(client, text, [answer, gid, branchId, op, barrierId])
         if (rowCount === 1) return
