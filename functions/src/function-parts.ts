@@ -20,6 +20,7 @@ import {
   type ServerlessEngine,
 } from '@counterstep/engine'
 import { type CallSigner, callSigner, parseSigningKey } from '@counterstep/signature'
+import { countMemoryPlaces } from './count-memory-places.ts'
 import { createLog } from './log.ts'
 import { createLogObserver } from './log-observer.ts'
 import { openStore } from './open-store.ts'
@@ -123,6 +124,7 @@ async function openSigner(
   return callSigner(() => key, Date.now)
 }
 
-function toEngineSettings({ engine }: FunctionConfig): EngineSettings {
-  return { ...DEFAULT_SETTINGS, ...engine }
+export function toEngineSettings({ engine, memoryMb }: FunctionConfig): EngineSettings {
+  const places = memoryMb === undefined ? {} : { recoveryInFlightMax: countMemoryPlaces(memoryMb) }
+  return { ...DEFAULT_SETTINGS, ...engine, ...places }
 }

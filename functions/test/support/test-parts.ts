@@ -4,15 +4,9 @@
  */
 import { type FunctionRole, readFunctionConfig } from '@counterstep/configuration'
 import type { BranchAnswer, BranchCall, Store, WakeUpRequest } from '@counterstep/core'
-import {
-  createServerlessEngine,
-  DEFAULT_SETTINGS,
-  type Logger,
-  nodeClock,
-  nodeIds,
-} from '@counterstep/engine'
+import { createServerlessEngine, type Logger, nodeClock, nodeIds } from '@counterstep/engine'
 import { memoryStore } from '@counterstep/store-conformance'
-import type { FunctionParts } from '../../src/function-parts.ts'
+import { type FunctionParts, toEngineSettings } from '../../src/function-parts.ts'
 import { createLogObserver } from '../../src/log-observer.ts'
 
 export interface TestPartsOptions {
@@ -61,7 +55,7 @@ export function createTestParts(options: TestPartsOptions = {}): TestParts {
     clock: nodeClock(),
     ids: nodeIds(),
     observer: createLogObserver(logger),
-    settings: { ...DEFAULT_SETTINGS, ...read.config.engine },
+    settings: toEngineSettings(read.config),
   })
   return {
     config: read.config,

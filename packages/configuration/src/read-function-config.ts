@@ -20,6 +20,8 @@ import { listFunctionWarnings } from './warnings.ts'
 
 /** Holds everything that a function needs from its environment, checked. It does not hold the contents of its secrets. */
 export interface FunctionConfig extends ReturnType<typeof toConfig> {
+  /** It is the memory that the function has, if that is known. */
+  readonly memoryMb: number | undefined
   /** Each warning names something that is odd but no reason to refuse. The host writes them into its log. */
   readonly warnings: readonly string[]
 }
@@ -54,7 +56,15 @@ export function readFunctionConfig(
     ),
     ...listFunctionWarnings(role, known, sources, password),
   ]
-  return { config: Object.freeze({ ...toConfig(known, password), warnings: Object.freeze(warnings) }) }
+  const memoryMb = readMemoryMb(environment)
+  return {
+    config: Object.freeze({ ...toConfig(known, password), memoryMb, warnings: Object.freeze(warnings) }),
+  }
+}
+
+/** Reads what Lambda says about the function itself. Elsewhere it is undefined. */
+function readMemoryMb({ AWS_LAMBDA_FUNCTION_MEMORY_SIZE: text = '' }: Environment): number | undefined {
+  return /^[1-9]\d{0,6}$/.test(text) ? Number(text) : undefined
 }
 
 function toConfig(values: FunctionValues, password: GivenPassword | undefined) {

@@ -80,6 +80,7 @@ describe('a function that is told what it needs', () => {
       slowQueueUrl: undefined,
       quickCallMs: undefined,
       metricsNamespace: 'Counterstep',
+      memoryMb: undefined,
       warnings: [],
     })
   })

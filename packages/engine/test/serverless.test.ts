@@ -6,7 +6,7 @@ import { Fixture } from './support/fixture.ts'
 import { FunctionNode } from './support/function-node.ts'
 import { Gate } from './support/gate.ts'
 import type { Answer } from './support/participants.ts'
-import { buildSaga, readCode, watched } from './support/sagas.ts'
+import { buildBranch, buildSaga, readCode, watched } from './support/sagas.ts'
 
 const PLENTY_MS = 29_000
 const LEASE_AFTER_MS = 5_000
@@ -414,4 +414,68 @@ describe('a look at a gid', () => {
     expect(second).toEqual({ outcomes: ['final'], mayBeMore: false })
     expect(await fixture.unfinished()).toBe(0)
   })
+
+  it('S40: An invocation claims no more large rows than it has places for, and asks for the others anew, which lose nothing', async () => {
+    const fixture = new Fixture()
+    const gids = await buildLargeRows(fixture, 20)
+    const gate = new Gate()
+    fixture.services.otherwise = async (): Promise<Answer> => {
+      await gate.pass()
+      return 'success'
+    }
+    const worker = new FunctionNode(fixture, 'worker', { recoveryInFlightMax: 256, targetShare: 1 })
+    const woken = watched(
+      worker.engine.during(PLENTY_MS, (invocation) =>
+        Promise.all(gids.map((gid) => invocation.runClaimed(gid))),
+      ),
+    )
+    await fixture.time.advance(1_500)
+    // Each of them takes 25 places, and one whose size is not known 32.
+    const claimed = worker.store.count('claim')
+    expect(claimed).toBeGreaterThan(4)
+    expect(claimed).toBeLessThanOrEqual(256 / 25)
+    const others = gids.slice(claimed)
+    const asked = worker.looks.toSorted((a, b) => gids.indexOf(a.gid) - gids.indexOf(b.gid))
+    expect(asked).toEqual(others.map((gid) => ({ gid, dueInMs: 0, isSlow: true })))
+    for (const gid of others) expect(await fixture.row(gid)).toMatchObject({ epoch: 1, owned: false })
+    gate.open()
+    await fixture.time.advance(1_000)
+    expect(woken.value).toEqual(gids.map((_, position) => (position < claimed ? 'final' : 'no-room')))
+    const again = watched(
+      worker.engine.during(PLENTY_MS, (invocation) =>
+        Promise.all(others.map((gid) => invocation.runClaimed(gid))),
+      ),
+    )
+    await fixture.time.advance(1_000)
+    expect(again.value).toEqual(others.map(() => 'final'))
+  })
+
+  it('S40: Without a queue an invocation claims no more large due rows at once than it has places for', async () => {
+    const fixture = new Fixture()
+    const gids = await buildLargeRows(fixture, 20)
+    fixture.services.otherwise = () => fixture.time.delay(500).then(() => 'success')
+    const sweeper = new FunctionNode(fixture, 'sweeper', { recoveryInFlightMax: 256, targetShare: 1 })
+    const due = watched(sweeper.engine.during(PLENTY_MS, (invocation) => invocation.runDue(100)))
+    await fixture.time.advance(100)
+    const owned = await Promise.all(gids.map(async (gid) => (await fixture.row(gid)).owned))
+    const claimed = owned.filter(Boolean).length
+    expect(claimed).toBeGreaterThan(4)
+    expect(claimed).toBeLessThanOrEqual(256 / 25)
+    await fixture.time.advance(20_000)
+    expect(due.value).toEqual({ outcomes: gids.map(() => 'final'), mayBeMore: false })
+  })
 })
+
+/** Stores sagas of 800 KB that are due. */
+async function buildLargeRows(fixture: Fixture, count: number): Promise<readonly Gid[]> {
+  const api = new FunctionNode(fixture, 'api')
+  const gids = Array.from({ length: count }, (_, position) => `g${position}` as Gid)
+  const branches = (gid: Gid) =>
+    ['01', '02', '03', '04'].map((id) => buildBranch(gid, id, { payload: 'x'.repeat(200_000), after: [] }))
+  for (const gid of gids)
+    await api.engine.during(PLENTY_MS, () =>
+      api.engine.submit({ gid, delayMs: 2_000, branches: branches(gid) }),
+    )
+  await fixture.time.advance(2_000)
+  return gids
+}

@@ -9,6 +9,7 @@ import {
 } from '@counterstep/core'
 import { type Gid, InvalidRequestError, type SubmitView, type TransactionView } from '@counterstep/protocol'
 import { type AssemblyParts, assemble } from '../assembly.ts'
+import { countRowPlaces } from '../bulkhead/count-row-places.ts'
 import type { AbortOptions, EngineHealth, SubmitOptions, WaitOptions } from '../engine-api.ts'
 import { readHealth } from '../health.ts'
 import { Requests } from '../requests.ts'
@@ -16,6 +17,7 @@ import type { GivenBack } from '../runner.ts'
 import { TakeOvers } from '../take-overs.ts'
 import { within } from '../until-definite.ts'
 import { BoundedCalls } from './bounded-calls.ts'
+import { ClaimRoom } from './claim-room.ts'
 import type { InvocationTime } from './invocation-time.ts'
 import type { SlowTargets } from './slow-targets.ts'
 import { TimeLimit } from './time-limit.ts'
@@ -23,9 +25,10 @@ import { TimeLimit } from './time-limit.ts'
 /**
  * The outcome of a transaction that an invocation was woken for.
  * `final`: it has ended. `given-back`: it goes on later. `not-ours`: another node owns it, or no node may claim it.
+ * `no-room`: it was not claimed, since others take all places here. A wake-up was requested for it.
  * `left`: it could not be given back in time, so its lease must run out.
  */
-export type RunOutcome = 'final' | 'given-back' | 'not-ours' | 'left'
+export type RunOutcome = 'final' | 'given-back' | 'not-ours' | 'no-room' | 'left'
 
 export interface ClaimedOutcomes {
   readonly outcomes: readonly RunOutcome[]
@@ -68,6 +71,9 @@ export class Invocation extends Requests {
   readonly #calls: BoundedCalls
   readonly #wakeUp: WakeUpQueue
   readonly #takeOvers: TakeOvers
+  readonly #room: ClaimRoom
+  /** Transactions that it cannot run go on where calls may take long, too. */
+  readonly #isSlow: boolean
   readonly #callsMayStart: TimeLimit
   readonly #requests = new Map<Gid, WantedWakeUp>()
   readonly #endings = new Map<Gid, (outcome: RunOutcome) => void>()
@@ -118,6 +124,8 @@ export class Invocation extends Requests {
     this.#wakeUp = wakeUp
     this.#claiming = claiming
     this.#takeOvers = new TakeOvers(assembly, () => clock.now() >= time.giveBackUntil)
+    this.#room = new ClaimRoom(clock, settings.recoveryInFlightMax)
+    this.#isSlow = quick === undefined
     this.#callsMayStart = new TimeLimit(clock, runTime.startCallsUntil)
   }
 
@@ -142,7 +150,7 @@ export class Invocation extends Requests {
   }
 
   /**
-   * Claims the transaction and runs it as long as time allows. It throws a
+   * Claims the transaction when there is a place, and runs it as long as time allows. It throws a
    * StoreUnavailableError when the claim is not answered. A wake-up that came twice joins the run that is under way:
    * a claim between the give-back of that run and the store's answer to it would end the run without an outcome.
    */
@@ -156,28 +164,61 @@ export class Invocation extends Requests {
 
   async #claimAndRun(gid: Gid): Promise<RunOutcome> {
     const { store, clock, ids, run, formatMax, observer } = this.assembly
-    const sentAt = clock.now()
-    const claim = { gid, token: ids.token(), leaseMs: run.leaseMs, formatMax }
-    const result = await store.claim(claim)
-    if (result.type === 'refused') return result.reason === 'final' ? 'final' : 'not-ours'
-    observer.claimed(1)
-    return await this.#run(result.transaction, { sentAt, now: clock.now(), storeNow: result.now })
+    if ((await this.#room.enter()) === 0) {
+      this.#requestWakeUp(gid, { dueAt: clock.now(), isSlow: this.#isSlow })
+      return 'no-room'
+    }
+    let places = this.#room.unreadPlaces
+    try {
+      const sentAt = clock.now()
+      const claim = { gid, token: ids.token(), leaseMs: run.leaseMs, formatMax }
+      const result = await store.claim(claim)
+      if (result.type === 'refused') return result.reason === 'final' ? 'final' : 'not-ours'
+      observer.claimed(1)
+      places = this.#room.resize(countRowPlaces(result.transaction))
+      return await this.#run(result.transaction, { sentAt, now: clock.now(), storeNow: result.now })
+    } finally {
+      this.#room.leave(places)
+    }
   }
 
   /**
-   * Claims at most `limit` due rows and runs them as long as time allows. It throws
-   * a StoreUnavailableError when the claim is not answered.
+   * Claims at most `limit` due rows, as many at a time as there are places, and runs them as long as time allows. It throws
+   * a StoreUnavailableError when a claim is not answered.
    */
   async runDue(limit: number): Promise<ClaimedOutcomes> {
+    const running: Promise<RunOutcome>[] = []
+    let mayBeMore = true
+    while (mayBeMore && running.length < limit) {
+      const rows = await this.#room.enter(limit - running.length)
+      if (rows === 0) break
+      const claimed = await this.#claimDue(rows)
+      running.push(...claimed.running)
+      mayBeMore = claimed.mayBeMore
+    }
+    return { outcomes: await Promise.all(running), mayBeMore }
+  }
+
+  /** Claims due rows, for each of which there are places. */
+  async #claimDue(limit: number): Promise<{ running: Promise<RunOutcome>[]; mayBeMore: boolean }> {
     const { store, clock, ids, run, formatMax, observer } = this.assembly
-    const sentAt = clock.now()
-    const tokens = Array.from({ length: limit }, () => ids.token())
-    const result = await store.claimDue({ limit, leaseMs: run.leaseMs, tokens, formatMax })
-    const { claimed, mayBeMore = false } = result
-    if (claimed.length > 0) observer.claimed(claimed.length)
-    const grant = { sentAt, now: clock.now(), storeNow: result.now }
-    const outcomes = await Promise.all(claimed.map((row) => this.#run(row, grant)))
-    return { outcomes, mayBeMore: mayBeMore || claimed.length === limit }
+    let unread = limit
+    try {
+      const sentAt = clock.now()
+      const tokens = Array.from({ length: limit }, () => ids.token())
+      const result = await store.claimDue({ limit, leaseMs: run.leaseMs, tokens, formatMax })
+      const { claimed, mayBeMore = false } = result
+      if (claimed.length > 0) observer.claimed(claimed.length)
+      const grant = { sentAt, now: clock.now(), storeNow: result.now }
+      const running = claimed.map((row) => {
+        unread--
+        const places = this.#room.resize(countRowPlaces(row))
+        return this.#run(row, grant).finally(() => this.#room.leave(places))
+      })
+      return { running, mayBeMore: mayBeMore || claimed.length === limit }
+    } finally {
+      this.#room.leave(unread * this.#room.unreadPlaces)
+    }
   }
 
   /**
@@ -234,6 +275,7 @@ export class Invocation extends Requests {
     const done = this.#waitUntilDone(work)
     await Promise.race([this.#callsMayStart.over, done])
     this.#callsMayStart.stop()
+    this.#room.close()
     if (this.#runTime !== this.#time) await this.#endRuns(done)
     this.#isEnding = true
     this.#hasRun = true
