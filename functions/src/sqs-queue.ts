@@ -13,6 +13,7 @@ const REQUEST_MS = 3_000
 
 /**
  * Creates a queue that sends wake-up requests as messages of a standard queue, which may come late, twice or not at all.
+ * Groups make it a fair one: AWS hands out the messages of others before those of a group that keeps the consumers busy.
  * AWS's client is loaded with the first message, since a saga that ends in the invocation that accepted it needs none.
  */
 export function createSqsQueue(queueUrl: string): WakeUpQueue {
@@ -45,10 +46,11 @@ export function createSqsQueue(queueUrl: string): WakeUpQueue {
 }
 
 function buildBatch(QueueUrl: string, messages: readonly WakeUpMessage[]): SendMessageBatchCommandInput {
-  const Entries = messages.map(({ body, delayS }, position) => ({
+  const Entries = messages.map(({ body, delayS, group }, position) => ({
     Id: String(position),
     MessageBody: body,
     DelaySeconds: delayS,
+    MessageGroupId: group,
   }))
   return { QueueUrl, Entries }
 }

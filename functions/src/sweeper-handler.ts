@@ -9,6 +9,9 @@ export type SweeperHandler = (event: unknown, context: LambdaContext) => Promise
 /** The sweeper finds a transaction again after this time if it has asked the queue for it and no worker took it up. */
 export const POSTPONE_MS = 60_000
 
+/** It is not known whose these transactions are. Those of which the queue has heard in time overtake many of them. */
+const SWEPT = 'swept'
+
 type SweeperParts = Pick<FunctionParts, 'engine' | 'queue' | 'config' | 'logger'>
 
 /**
@@ -62,7 +65,7 @@ async function requestWakeUps(invocation: Invocation, queue: WakeUpQueue): Promi
   let asked = 0
   for (let mayBeMore = true; mayBeMore && !invocation.isTimeUp; ) {
     const postponed = await invocation.postponeDue(POSTPONE_MAX, POSTPONE_MS)
-    await queue.schedule(postponed.gids.map((gid) => ({ gid, dueInMs: 0 })))
+    await queue.schedule(postponed.gids.map((gid) => ({ gid, dueInMs: 0, group: SWEPT })))
     asked += postponed.gids.length
     mayBeMore = postponed.mayBeMore
   }

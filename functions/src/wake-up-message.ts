@@ -1,4 +1,4 @@
-/** A message of the queue has only gids. The store has the truth, so a message may be lost, doubled or old. */
+/** A message of the queue has only gids, and whose they are. The store has the truth, so a message may be lost, doubled or old. */
 import type { WakeUpRequest } from '@counterstep/core'
 import { type Gid, isGid } from '@counterstep/protocol'
 
@@ -10,31 +10,44 @@ export const GIDS_PER_MESSAGE_MAX = 10
 export interface WakeUpMessage {
   readonly body: string
   readonly delayS: number
+  readonly group: string | undefined
 }
 
-/** Builds the messages. Requests that are due in the same second share messages. */
+/** These are the transactions that a message names. */
+export interface WokenUp {
+  readonly gids: readonly Gid[]
+  readonly group?: string
+}
+
+/** Builds the messages. Requests of one group that are due in the same second share messages. */
 export function buildWakeUpMessages(wakeUps: readonly WakeUpRequest[]): WakeUpMessage[] {
-  const byDelay = new Map<number, Gid[]>()
-  for (const { gid, dueInMs } of wakeUps) {
+  const shared = new Map<string, { delayS: number; group: string | undefined; gids: Gid[] }>()
+  for (const { gid, dueInMs, group } of wakeUps) {
     // The delay is rounded up, because the transaction cannot be claimed before it is due.
     const delayS = Math.ceil(dueInMs / 1000)
     if (delayS > DELAY_S_MAX) continue
-    const gids = byDelay.get(delayS)
-    if (gids === undefined) byDelay.set(delayS, [gid])
-    else gids.push(gid)
+    const key = `${delayS} ${group ?? ''}`
+    const message = shared.get(key) ?? { delayS, group, gids: [] }
+    message.gids.push(gid)
+    shared.set(key, message)
   }
-  return [...byDelay].flatMap(([delayS, gids]) =>
-    splitIntoChunks(gids).map((chunk) => ({ body: writeBody(chunk), delayS })),
+  return [...shared.values()].flatMap(({ delayS, group, gids }) =>
+    splitIntoChunks(gids).map((chunk) => ({ body: writeBody(chunk, group), delayS, group })),
   )
 }
 
 /** Returns undefined if the message is not ours. */
-export function readGids(body: string): readonly Gid[] | undefined {
+export function readWakeUpMessage(body: string): WokenUp | undefined {
   const read = parseJson(body)
   if (typeof read !== 'object' || read === null || !Object.hasOwn(read, 'gids')) return undefined
-  const { gids } = read as { readonly gids: unknown }
+  const { gids, group } = read as { readonly gids: unknown; readonly group?: unknown }
   if (!Array.isArray(gids) || gids.length > GIDS_PER_MESSAGE_MAX || !gids.every(isGid)) return undefined
-  return [...new Set(gids)]
+  return { gids: [...new Set(gids)], ...(isGroup(group) ? { group } : {}) }
+}
+
+/** SQS takes a longer one, but none of ours is. */
+function isGroup(group: unknown): group is string {
+  return typeof group === 'string' && /^[a-z0-9]{1,32}$/.test(group)
 }
 
 function parseJson(body: string): unknown {
@@ -46,8 +59,8 @@ function parseJson(body: string): unknown {
   }
 }
 
-function writeBody(gids: readonly Gid[]): string {
-  return JSON.stringify({ gids })
+function writeBody(gids: readonly Gid[], group: string | undefined): string {
+  return JSON.stringify({ gids, group })
 }
 
 function splitIntoChunks(gids: readonly Gid[]): (readonly Gid[])[] {

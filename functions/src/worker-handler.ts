@@ -3,13 +3,12 @@ import type { Invocation, Logger, RunOutcome } from '@counterstep/engine'
 import type { Gid } from '@counterstep/protocol'
 import type { LambdaContext, QueueAnswer, QueueEvent, QueueRecord } from './events.ts'
 import type { FunctionParts } from './function-parts.ts'
-import { readGids } from './wake-up-message.ts'
+import { readWakeUpMessage, type WokenUp } from './wake-up-message.ts'
 
 export type WorkerHandler = (event: QueueEvent, context: LambdaContext) => Promise<QueueAnswer>
 
-interface WakeUp {
+interface WakeUp extends WokenUp {
   readonly messageId: string
-  readonly gids: readonly Gid[]
 }
 
 /**
@@ -25,8 +24,8 @@ export function createWorkerHandler({
     return engine.during(context.getRemainingTimeInMillis(), async (invocation) => {
       const wakeUps = Records.map((record) => readWakeUp(record, logger))
       const outcomes = new Map<Gid, Promise<RunOutcome>>()
-      for (const gid of takeTurns(wakeUps.map(({ gids }) => gids)))
-        outcomes.set(gid, runTransaction(gid, invocation, logger))
+      for (const [gid, group] of takeTurns(wakeUps))
+        outcomes.set(gid, runTransaction(gid, group, invocation, logger))
       const failures = wakeUps.map(async ({ messageId, gids }) => {
         const own = await Promise.all(gids.map((gid) => outcomes.get(gid)))
         return own.includes('left') ? [{ itemIdentifier: messageId }] : []
@@ -37,24 +36,41 @@ export function createWorkerHandler({
 }
 
 function readWakeUp({ messageId, body }: QueueRecord, logger: Logger): WakeUp {
-  const gids = readGids(body)
+  const read = readWakeUpMessage(body)
   // The message would be no better the next time, so it does not come back.
-  if (gids === undefined) logger.error({ messageId }, 'a message that is not ours was dropped')
-  return { messageId, gids: gids ?? [] }
+  if (read === undefined) logger.error({ messageId }, 'a message that is not ours was dropped')
+  return { messageId, gids: [], ...read }
 }
 
-/** Takes one of each list in turn, so that a transaction does not stand behind all of a message that came before its own. */
-function takeTurns(lists: readonly (readonly Gid[])[]): Set<Gid> {
-  const longest = Math.max(0, ...lists.map(({ length }) => length))
+/**
+ * Takes one transaction of each group in turn, so that it does not stand behind all of those that came before. A message
+ * without a group is one of its own.
+ */
+function takeTurns(wakeUps: readonly WakeUp[]): Map<Gid, string | undefined> {
+  const byGroup = new Map<string, [Gid, string | undefined][]>()
+  for (const { messageId, group, gids } of wakeUps) {
+    const key = group ?? messageId
+    byGroup.set(key, [
+      ...(byGroup.get(key) ?? []),
+      ...gids.map((gid): [Gid, string | undefined] => [gid, group]),
+    ])
+  }
+  const groups = [...byGroup.values()]
+  const longest = Math.max(0, ...groups.map(({ length }) => length))
   const turns = Array.from({ length: longest }, (_, turn) =>
-    lists.flatMap((list) => list.slice(turn, turn + 1)),
+    groups.flatMap((group) => group.slice(turn, turn + 1)),
   )
-  return new Set(turns.flat())
+  return new Map(turns.flat())
 }
 
-async function runTransaction(gid: Gid, invocation: Invocation, logger: Logger): Promise<RunOutcome> {
+async function runTransaction(
+  gid: Gid,
+  group: string | undefined,
+  invocation: Invocation,
+  logger: Logger,
+): Promise<RunOutcome> {
   try {
-    return await invocation.runClaimed(gid)
+    return await invocation.runClaimed(gid, group)
   } catch (error: unknown) {
     const isUnavailable = error instanceof StoreUnavailableError
     const log = isUnavailable ? logger.warn : logger.error

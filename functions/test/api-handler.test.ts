@@ -54,7 +54,9 @@ describe('the api behind an event', () => {
     const wait = { prefer: 'wait=20' }
     const answered = request('POST', '/v1/transactions', { body: buildSaga('a'), headers: wait })
     await vi.waitUntil(() => parts.wakeUps.length > 0, { timeout: 2_000 })
-    expect(parts.wakeUps).toEqual([{ gid: 'a', dueInMs: expect.closeTo(5_000, -3) }])
+    expect(parts.wakeUps).toEqual([
+      { gid: 'a', dueInMs: expect.closeTo(5_000, -3), group: expect.any(String) },
+    ])
     skewMs = 5_000
     const worker = createTestParts({ role: 'worker', store })
     await worker.engine.during(PLENTY_MS, (invocation) => invocation.runClaimed('a' as Gid))
@@ -213,6 +215,29 @@ describe('the api with keys', () => {
       headers: { authorization },
     })
     expect(retried.statusCode).toBe(403)
+  })
+
+  it('S40: A wake-up is of the group of its key, also where callers have one address', async () => {
+    const keysFile = join(folder, 'two-keys.json')
+    const given = { scopes: ['submit'], createdAt: Date.now(), expiresAt: null } as const
+    const keys = [
+      (await createKey(keysFile, { ...given, name: 'one' })).key,
+      (await createKey(keysFile, { ...given, name: 'other' })).key,
+    ]
+    const parts = createTestParts({
+      variables: { COUNTERSTEP_KEYS_SECRET: ARN, COUNTERSTEP_INSECURE_NO_KEYS: '' },
+      secrets: { [ARN]: readFileSync(keysFile, 'utf8') },
+    })
+    const request = await openHandler(parts)
+    for (const [position, own] of [...keys, ...keys].entries())
+      await request('POST', '/v1/transactions', {
+        body: buildSaga(`g${position}`, { delayMs: 60_000 }),
+        headers: { authorization: `Bearer ${own}` },
+      })
+    const groups = parts.wakeUps.map(({ group }) => group)
+    expect(groups).toHaveLength(4)
+    expect(new Set(groups).size).toBe(2)
+    expect(groups.slice(2)).toEqual(groups.slice(0, 2))
   })
 
   it('The api with keys does not start without them', async () => {

@@ -39,6 +39,7 @@ describe('the sweeper', () => {
       's1 0',
       's2 0',
     ])
+    expect(new Set(parts.wakeUps.map(({ group }) => group))).toEqual(new Set(['swept']))
     expect(parts.calls).toEqual([])
     await sweep({}, createContext(PLENTY_MS))
     expect(parts.wakeUps).toHaveLength(3)

@@ -2,9 +2,15 @@ import type { WakeUpRequest } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { buildWakeUpMessages, DELAY_S_MAX, GIDS_PER_MESSAGE_MAX, readGids } from '../src/wake-up-message.ts'
+import {
+  buildWakeUpMessages,
+  DELAY_S_MAX,
+  GIDS_PER_MESSAGE_MAX,
+  readWakeUpMessage,
+} from '../src/wake-up-message.ts'
 
 const look = (gid: string, dueInMs: number): WakeUpRequest => ({ gid: gid as Gid, dueInMs })
+const readGids = (body: string) => readWakeUpMessage(body)?.gids
 
 describe('a wake-up message', () => {
   it('A wake-up message has gids and nothing else, those due in the same second together and never early', () => {
@@ -13,6 +19,18 @@ describe('a wake-up message', () => {
       { body: '{"gids":["b","c"]}', delayS: 1 },
       { body: '{"gids":["d"]}', delayS: 2 },
     ])
+  })
+
+  it('S40: Transactions of different submitters share no message, and each message names its group', () => {
+    const asked = [look('a', 0), { ...look('b', 0), group: 'x1' }, { ...look('c', 0), group: 'x2' }]
+    const messages = buildWakeUpMessages([...asked, { ...look('d', 0), group: 'x1' }])
+    expect(messages.map(({ group }) => group)).toEqual([undefined, 'x1', 'x2'])
+    expect(messages.map(({ body }) => readWakeUpMessage(body))).toEqual([
+      { gids: ['a'] },
+      { gids: ['b', 'd'], group: 'x1' },
+      { gids: ['c'], group: 'x2' },
+    ])
+    expect(readWakeUpMessage('{"gids":["a"],"group":7}')).toEqual({ gids: ['a'] })
   })
 
   it('A transaction that is due later than a message can be is left to the sweeper', () => {

@@ -7,6 +7,7 @@ export const ALONE_FILES: readonly string[] = [
   'functions/test/api-handler.test.ts',
   'functions/test/secret-keys.test.ts',
   'functions/test/silent-services.test.ts',
+  'functions/test/sqs-queue.test.ts',
   'packages/branch-http/test/deadline-wheel.test.ts',
   'packages/branch-http/test/grpc/ended-sessions.test.ts',
   'packages/branch-http/test/handshake-rests.test.ts',

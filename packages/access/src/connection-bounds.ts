@@ -3,7 +3,7 @@ import { Socket } from 'node:net'
 import { BODY_BYTES_MAX } from '@counterstep/protocol'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
 import { BodyTurns, SMALL_BODY_BYTES } from './body-turns.ts'
-import { type Connection, findConnection } from './connection.ts'
+import { type Connection, findConnection, rememberName } from './connection.ts'
 import type { ConnectionBoundLimits } from './connection-limits.ts'
 import { FairTurns } from './fair-turns.ts'
 import type { Gate } from './gate.ts'
@@ -198,7 +198,10 @@ export class ConnectionBounds {
    * had to end.
    */
   trust(raw: IncomingMessage, caller: string, gate: Gate): boolean {
-    if (!isOnCountedConnection(raw)) return true
+    if (!isOnCountedConnection(raw)) {
+      if (!isHttp2(raw)) rememberName(raw, caller)
+      return true
+    }
     const connection = findConnection(raw.socket)
     this.#holders.trust(connection, caller, gate.knows)
     return !connection.isRefused

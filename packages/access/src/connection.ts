@@ -107,13 +107,20 @@ export function findConnection(socket: Socket): Connection {
   return connection
 }
 
+/** The names of callers whose requests have passed the gate and have no connection, as on Lambda. */
+const NAMES = new WeakMap<IncomingMessage, string>()
+
+export function rememberName(raw: IncomingMessage, caller: string): void {
+  NAMES.set(raw, toNetwork(caller))
+}
+
 /**
  * Names the caller of a request that has passed the gate: by the id of its key, or by its network. Call it before
  * anything is awaited.
  */
 export function readCaller(raw: IncomingMessage): string {
   const holder = isHttp2(raw) ? undefined : findConnection(raw.socket).holder
-  return holder?.name ?? toNetwork(raw.socket.remoteAddress ?? '')
+  return holder?.name ?? NAMES.get(raw) ?? toNetwork(raw.socket.remoteAddress ?? '')
 }
 
 /** Tells whether a request of the connection waits for its answer, or for the rest of its body. */

@@ -1,6 +1,7 @@
 import { AssertionError, StoreUnavailableError } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
+import { nameSubmitter } from '../src/name-submitter.ts'
 import { heldAnswer, isRelease, lostBefore, refused } from './support/fault-store.ts'
 import { Fixture } from './support/fixture.ts'
 import { FunctionNode } from './support/function-node.ts'
@@ -159,6 +160,29 @@ describe('an invocation that submits', () => {
     await node.engine.during(PLENTY_MS, () => node.engine.submit(buildSaga('a', 1, { delayMs: 90_000 })))
     expect(node.looks).toEqual([{ gid: 'a', dueInMs: 90_000 }])
     expect(fixture.services.calls).toEqual([])
+  })
+
+  it('S40: A wake-up names the submitter as its group, for a delayed start, for a retry, and where there was no room', async () => {
+    const fixture = new Fixture()
+    const api = new FunctionNode(fixture, 'api')
+    const submit = (gid: string, caller: string, more: object = {}) =>
+      api.engine.during(PLENTY_MS, () => api.engine.submit(buildSaga(gid, 1, more), { caller }))
+    await submit('a', 'key a', { delayMs: 90_000 })
+    fixture.services.script('b', '01', 'action', { result: 'unknown', retryAfterMs: 40_000 })
+    await submit('b', 'key b')
+    const groups = api.looks.map(({ group }) => group)
+    expect(groups).toEqual([nameSubmitter('key a'), nameSubmitter('key b')])
+    await fixture.time.advance(90_000)
+    const worker = new FunctionNode(fixture, 'worker', { recoveryInFlightMax: 1, targetShare: 1 })
+    fixture.services.otherwise = () => fixture.time.delay(5_000).then(() => 'success')
+    const woken = watched(
+      worker.engine.during(PLENTY_MS, (invocation) =>
+        Promise.all([invocation.runClaimed('b' as Gid), invocation.runClaimed('a' as Gid, 'x1')]),
+      ),
+    )
+    await fixture.time.advance(10_000)
+    expect(woken.value).toEqual(['final', 'no-room'])
+    expect(worker.looks).toEqual([{ gid: 'a', dueInMs: 0, isSlow: true, group: 'x1' }])
   })
 
   it('An invocation waits for a short back-off by itself, and hands a long one on', async () => {

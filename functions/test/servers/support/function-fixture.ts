@@ -46,6 +46,10 @@ export interface Account {
   readonly variables?: Readonly<Record<string, string>>
   /** It is TIMEOUT_MS by default. */
   readonly timeoutMs?: number
+  /** So many batches of one queue run at a time. */
+  readonly batchesMax?: number
+  /** Messages are handed out as by a fair queue. */
+  readonly isFair?: boolean
 }
 
 export interface FunctionFixture {
@@ -105,7 +109,7 @@ async function start(account: Account, closers: Closer[]): Promise<Omit<Function
     { ...buildVariables(store, outside, account.targets), ...account.variables },
     closers,
   )
-  return { ...outside, ...functions, ...(await openWays(functions, outside, closers)) }
+  return { ...outside, ...functions, ...(await openWays(functions, outside, account, closers)) }
 }
 
 async function openQueue(
@@ -181,6 +185,7 @@ function launchAll(
 async function openWays(
   { api, worker, slow, sweeper }: ReturnType<typeof launchAll>,
   { queue, slowQueue, secrets }: Outside,
+  { batchesMax = CONCURRENCY, isFair = false }: Account,
   closers: Closer[],
 ): Promise<Pick<FunctionFixture, 'client' | 'url' | 'source' | 'batches' | 'startSweeper'>> {
   const front = await startHttpFront({ target: api, endpoint: 'function-url' })
@@ -188,7 +193,7 @@ async function openWays(
   const batches: BatchDelivery[] = []
   const errors: unknown[] = []
   const common = {
-    ...{ batchSizeMax: 10, batchingWindowMs: 0, concurrencyMax: CONCURRENCY },
+    ...{ batchSizeMax: 10, batchingWindowMs: 0, concurrencyMax: batchesMax, isFair },
     onError: (error: unknown) => errors.push(error),
   }
   const source = startSqsEventSource({

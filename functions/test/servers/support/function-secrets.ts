@@ -12,6 +12,8 @@ export interface FunctionSecrets {
   readonly password: string
   /** Clients send this key. */
   readonly apiKey: string
+  /** Another client sends this key. */
+  readonly otherKey: string
   /** Services check signatures with this key. */
   readonly publicKey: string
 }
@@ -22,12 +24,12 @@ export async function createSecrets(): Promise<FunctionSecrets> {
   try {
     const keysFile = join(folder, 'keys.json')
     const asked = {
-      name: 'tests',
       scopes: ['submit', 'read'],
       createdAt: Date.now(),
       expiresAt: null,
     } as const
-    const { key: apiKey } = await createKey(keysFile, asked)
+    const { key: apiKey } = await createKey(keysFile, { ...asked, name: 'tests' })
+    const { key: otherKey } = await createKey(keysFile, { ...asked, name: 'others' })
     const signingKey = createSigningKeyText('ed25519')
     const password = canary('store-password')
     return {
@@ -43,6 +45,7 @@ export async function createSecrets(): Promise<FunctionSecrets> {
       },
       password,
       apiKey,
+      otherKey,
       publicKey: toPublicJwk(parseSigningKey(signingKey)) ?? '',
     }
   } finally {

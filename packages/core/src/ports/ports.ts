@@ -119,6 +119,8 @@ export interface WakeUpRequest {
   readonly dueInMs: number
   /** It goes on with a call that has hung, or has taken long so far, and may hold the function that is woken. */
   readonly isSlow?: boolean
+  /** Whose it is, if known: the name of its submitter. A fair queue lets the few of one group overtake the many of another. */
+  readonly group?: string
 }
 
 /**

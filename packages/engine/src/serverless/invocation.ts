@@ -57,6 +57,7 @@ export interface InvocationParts extends AssemblyParts {
 interface WantedWakeUp {
   readonly dueAt: number
   readonly isSlow: boolean
+  readonly group?: string | undefined
 }
 
 /**
@@ -113,7 +114,7 @@ export class Invocation extends Requests {
       {
         onFinished: (gid) => this.#reportOutcome(gid, 'final'),
         onGivenBack: (gid, givenBack) => this.#handleGivenBack(gid, givenBack),
-        onWaiting: (gid, dueAt) => this.#requestWakeUp(gid, { dueAt, isSlow: false }),
+        onWaiting: (gid, dueAt, group) => this.#requestWakeUp(gid, { dueAt, isSlow: false, group }),
         onDue: (gid) => this.#runNow(gid),
       },
     )
@@ -153,19 +154,21 @@ export class Invocation extends Requests {
    * Claims the transaction when there is a place, and runs it as long as time allows. It throws a
    * StoreUnavailableError when the claim is not answered. A wake-up that came twice joins the run that is under way:
    * a claim between the give-back of that run and the store's answer to it would end the run without an outcome.
+   *
+   * @param group is that of the wake-up.
    */
-  runClaimed(gid: Gid): Promise<RunOutcome> {
+  runClaimed(gid: Gid, group?: string): Promise<RunOutcome> {
     const underWay = this.#claimedRuns.get(gid)
     if (underWay !== undefined) return underWay
-    const running = this.#claimAndRun(gid).finally(() => this.#claimedRuns.delete(gid))
+    const running = this.#claimAndRun(gid, group).finally(() => this.#claimedRuns.delete(gid))
     this.#claimedRuns.set(gid, running)
     return running
   }
 
-  async #claimAndRun(gid: Gid): Promise<RunOutcome> {
+  async #claimAndRun(gid: Gid, group: string | undefined): Promise<RunOutcome> {
     const { store, clock, ids, run, formatMax, observer } = this.assembly
     if ((await this.#room.enter()) === 0) {
-      this.#requestWakeUp(gid, { dueAt: clock.now(), isSlow: this.#isSlow })
+      this.#requestWakeUp(gid, { dueAt: clock.now(), isSlow: this.#isSlow, group })
       return 'no-room'
     }
     let places = this.#room.unreadPlaces
@@ -388,7 +391,7 @@ export class Invocation extends Requests {
     if (!this.assembly.runner.isRunning(gid)) this.assembly.waiters.watch(gid)
   }
 
-  #handleGivenBack(gid: Gid, { dueAt, isSlow }: GivenBack): void {
+  #handleGivenBack(gid: Gid, { dueAt, isSlow, submitter: group }: GivenBack): void {
     const { clock, run } = this.assembly
     this.#claiming.delete(gid)
     this.#reportOutcome(gid, dueAt === undefined ? 'left' : 'given-back')
@@ -396,7 +399,7 @@ export class Invocation extends Requests {
     // A transaction that was only woken too early, by a doubled request, still has
     // a wake-up to come. One more each time would add up.
     if (this.#calls.hasCalled(gid) || dueAt <= clock.now() + run.holdMs)
-      this.#requestWakeUp(gid, { dueAt, isSlow: isSlow() })
+      this.#requestWakeUp(gid, { dueAt, isSlow: isSlow(), group })
   }
 
   #reportOutcome(gid: Gid, outcome: RunOutcome): void {
@@ -425,10 +428,11 @@ export class Invocation extends Requests {
     if (this.#requests.size === 0) return
     const now = clock.now()
     const requests = [...this.#requests].map(
-      ([gid, { dueAt, isSlow }]): WakeUpRequest => ({
+      ([gid, { dueAt, isSlow, group }]): WakeUpRequest => ({
         gid,
         dueInMs: Math.max(0, dueAt - now),
         ...(isSlow ? { isSlow } : {}),
+        ...(group === undefined ? {} : { group }),
       }),
     )
     this.#requests.clear()

@@ -3,9 +3,16 @@ import { DeleteMessageBatchCommand, type Message } from '@aws-sdk/client-sqs'
 import type { InvocationOutcome } from '../invocation.ts'
 import type { LambdaFunction } from '../lambda-function.ts'
 import { readBatchFailures } from './batch-failures.ts'
+import { FairMessages } from './fair-messages.ts'
 import { createFates, type SqsFaults } from './message-faults.ts'
 import type { Queue } from './queue.ts'
-import { type BatchLimits, receiveBatch } from './receive-batch.ts'
+import {
+  type BatchLimits,
+  type Receive,
+  receiveBatch,
+  receiveFairly,
+  receiveInOrder,
+} from './receive-batch.ts'
 import { Slots } from './slots.ts'
 import { toSqsEvent } from './sqs-event.ts'
 
@@ -19,6 +26,11 @@ export interface SqsEventSourceOptions extends BatchLimits {
   readonly target: LambdaFunction
   /** At most this many batches run at a time, copies of doubled messages included. */
   readonly concurrencyMax: number
+  /**
+   * Messages with a group are handed out as by a fair queue. All that are visible are then received at once, so the visibility
+   * timeout must be longer than they wait here.
+   */
+  readonly isFair?: boolean
   readonly faults?: SqsFaults
   readonly onBatch?: (delivery: BatchDelivery) => void
   /** It is called when the queue did not answer. The queue is then asked again. */
@@ -80,6 +92,8 @@ class EventSource {
   }
   readonly #options: SqsEventSourceOptions
   readonly #slots: Slots
+  readonly #fair = new FairMessages()
+  readonly #receive: Receive
   readonly #drawFate: ReturnType<typeof createFates>
   readonly #stop = new AbortController()
   readonly #underWay = new Set<Promise<void>>()
@@ -87,6 +101,8 @@ class EventSource {
   constructor(options: SqsEventSourceOptions) {
     this.#options = options
     this.#slots = new Slots(options.concurrencyMax)
+    const { queue, isFair = false } = options
+    this.#receive = isFair ? receiveFairly(queue, this.#fair) : receiveInOrder(queue)
     this.#drawFate = createFates(options.faults)
   }
 
@@ -95,7 +111,7 @@ class EventSource {
     while (!this.#stop.signal.aborted) {
       await this.#slots.untilFree()
       try {
-        const batch = await receiveBatch(queue, this.#options, this.#stop.signal)
+        const batch = await receiveBatch(this.#receive, this.#options, this.#stop.signal)
         this.counts.received += batch.length
         this.#meetFate(batch, Date.now() + queue.visibilityTimeoutMs)
       } catch (error: unknown) {
@@ -146,7 +162,9 @@ class EventSource {
 
   async #deliver(messages: readonly Message[], visibleAt: number): Promise<void> {
     await this.#slots.run(async () => {
+      const startedAt = Date.now()
       const outcome = await this.#invoke(messages, visibleAt)
+      this.#fair.end(messages, Date.now() - startedAt)
       const messageIds = messages.map(({ MessageId = '' }) => MessageId)
       const failures = outcome.type === 'answered' ? readBatchFailures(outcome.payload, messageIds) : 'all'
       const failedIds = failures === 'all' ? messageIds : messageIds.filter((id) => failures.has(id))

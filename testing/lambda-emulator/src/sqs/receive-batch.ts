@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Message, ReceiveMessageCommand } from '@aws-sdk/client-sqs'
+import type { FairMessages } from './fair-messages.ts'
 import type { Queue } from './queue.ts'
 
 const LONG_POLL_S = 20
@@ -7,6 +8,11 @@ const RECEIVED_MAX = 10
 const MS_PER_SECOND = 1000
 /** When the rest of a window is too short for a long poll, the queue is asked at this interval. */
 const POLL_EVERY_MS = 50
+/** So many visible messages are known, of which the next ones are chosen. */
+const KNOWN_MAX = 2_000
+
+/** Receives up to `wanted` messages, for which it waits up to `waitS`. */
+export type Receive = (wanted: number, waitS: number, signal: AbortSignal) => Promise<readonly Message[]>
 
 export interface BatchLimits {
   readonly batchSizeMax: number
@@ -16,23 +22,39 @@ export interface BatchLimits {
 
 /** Waits for a first message, then for more of them until the batch is full or its window is over. */
 export async function receiveBatch(
-  queue: Queue,
+  receive: Receive,
   { batchSizeMax, batchingWindowMs }: BatchLimits,
   signal: AbortSignal,
 ): Promise<readonly Message[]> {
-  const batch = [...(await receive(queue, batchSizeMax, LONG_POLL_S, signal))]
+  const batch = [...(await receive(batchSizeMax, LONG_POLL_S, signal))]
   if (batch.length === 0) return batch
   const endAt = Date.now() + batchingWindowMs
   while (batch.length < batchSizeMax && Date.now() < endAt) {
     const waitS = Math.min(LONG_POLL_S, Math.floor((endAt - Date.now()) / MS_PER_SECOND))
-    const more = await receive(queue, batchSizeMax - batch.length, waitS, signal)
+    const more = await receive(batchSizeMax - batch.length, waitS, signal)
     batch.push(...more)
     if (more.length === 0 && waitS === 0) await pause(POLL_EVERY_MS, undefined, { signal })
   }
   return batch
 }
 
-async function receive(
+/** Receives messages in the order in which the server has them. */
+export function receiveInOrder(queue: Queue): Receive {
+  return (wanted, waitS, signal) => request(queue, wanted, waitS, signal)
+}
+
+/** Receives all that is visible, and hands it out fairly. */
+export function receiveFairly(queue: Queue, fair: FairMessages): Receive {
+  return async (wanted, waitS, signal) => {
+    for (let known = -1; known < fair.waiting && fair.waiting < KNOWN_MAX; ) {
+      known = fair.waiting
+      fair.add(await request(queue, RECEIVED_MAX, known === 0 ? waitS : 0, signal))
+    }
+    return fair.take(wanted)
+  }
+}
+
+async function request(
   { client, url }: Queue,
   wanted: number,
   waitS: number,
