@@ -1,5 +1,6 @@
 import type { JsonValue } from '@counterstep/protocol'
 import type { Barrier } from '../barrier/barrier.ts'
+import { isThenable } from '../barrier/thenable.ts'
 import { assertNotCompensated } from '../barrier/with-barrier.ts'
 import type { Branch } from '../branch/branch.ts'
 import { BranchError, isBranchFailure, isBranchOngoing } from '../branch/branch-errors.ts'
@@ -140,7 +141,10 @@ function toHandledBranch<Payload, Original>(
 
 function parsed<Payload>(payload: unknown, parse: (payload: unknown) => Payload): Payload {
   try {
-    return parse(payload)
+    const value = parse(payload)
+    // A handler that awaits something else before it would leave its rejection untaken, which ends the process.
+    if (isThenable(value)) Promise.resolve(value).catch(() => undefined)
+    return value
   } catch (error: unknown) {
     if (isBranchFailure(error) || isBranchOngoing(error)) throw error
     throw new BranchError('BRANCH_PAYLOAD_INVALID', 'the payload was refused', error)

@@ -70,6 +70,14 @@ export function handlerSuite({ name, serve }: Framework): void {
       written.mockRestore()
     })
 
+    it('S19: A parse that is an async function may be rejected before its handler waits for it', async () => {
+      const parse = (() => Promise.reject(new Error('no cents'))) as unknown as (payload: unknown) => Payload
+      const handler: SuiteHandler = () => 7
+      const { call } = await serve(barrier, handler, { parse })
+      expect((await call(newQuery(), {})).status).toBe(200)
+      await setImmediate()
+    })
+
     it('A handler that returns nothing is answered with 200 without a body, and so is a null compensation', async () => {
       const { call } = await serve(barrier, () => undefined)
       const query = newQuery()

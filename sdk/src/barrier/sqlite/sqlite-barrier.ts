@@ -54,9 +54,10 @@ export interface SqliteBarrier<Database extends SqliteDatabase> extends MessageB
  * The effect runs between BEGIN IMMEDIATE and COMMIT on the connection that all code of the process shares, so it has
  * to be synchronous: while it waited, other code would write into its transaction. If the effect returns a promise, it
  * is refused with `BARRIER_EFFECT_ASYNC` and rolled back, except for what it writes later; so is an effect that returns
- * a query of Drizzle or Knex that was not run. (A query of Kysely is no promise, and cannot be told from an answer.) An `async` handler is refused when the `branchHandler` is made. The handle
+ * a query of Drizzle or Knex that was not run. An `async` handler is refused when the `branchHandler` is made. The handle
  * that the effect gets, and every statement that is prepared by that handle, works only until the effect ends. Prepare
- * statements that live longer on the database itself.
+ * statements that live longer on the database itself. Those are not refused after an error that has ended the
+ * transaction (`OR ROLLBACK`, a full disk), so let such an error pass.
  *
  * After SQLITE_BUSY the call is tried again for 5 s, and then fails with `BARRIER_CONTENDED`. The same happens while
  * another transaction is open on the connection, since its owner may roll it back after the call was answered. Inside a
