@@ -135,16 +135,31 @@ describeOn('redis', 'the Redis barrier beside the truth table', (url) => {
     expect(() => redisBarrier(redis, { prefix: 'a{b}' })).toThrow(/braces/)
   })
 
-  it.each(['at', 'own', 'barrier', 'state', 'made', 'seen'])(
-    'An effect that sets the variable %s without a local is refused, whatever our own are called',
+  it.each(['at', 'own', 'barrier', 'state', 'reason', 'made', 'decision', 'outcome', 'answer'])(
+    'An effect that sets the variable %s without a local is made once, though ours has that name',
     async (name) => {
       const key = `globals:${run}:${name}`
       const call = newCall()
-      const effect = (tx: RedisEffects) => tx.script(`${name} = 'x' redis.call('INCR', KEYS[1])`, [key])
-      await expect(redisBarrier(redis).run(call, effect)).rejects.toMatchObject({
-        code: 'BARRIER_EFFECT_BROKEN',
-      })
-      expect(await redis.exists(key)).toBe(0)
+      const effect = (tx: RedisEffects) =>
+        tx.script(`redis.call('INCR', KEYS[1]) ${name} = 'x' return 7`, [key])
+      for (const decision of ['run', 'duplicate'])
+        expect(await redisBarrier(redis).run(call, effect)).toEqual({ decision, answer: '7' })
+      expect(await redis.get(key)).toBe('1')
+    },
+  )
+
+  it('A variable without a local that is none of ours is refused, as Redis does', async () => {
+    const effect = (tx: RedisEffects) => tx.script("seen = 'x'", [])
+    await expect(redisBarrier(redis).run(newCall(), effect)).rejects.toMatchObject({
+      code: 'BARRIER_EFFECT_BROKEN',
+    })
+  })
+
+  it.each(["{ err = 'x', id = 7 }", '{ err = cjson.null }'])(
+    'A table of its own that has an err besides is an answer: %s',
+    async (table) => {
+      const effect = (tx: RedisEffects) => tx.script(`return ${table}`, [])
+      expect(await redisBarrier(redis).run(newCall(), effect)).toMatchObject({ decision: 'run' })
     },
   )
 

@@ -44,7 +44,8 @@ export async function storeSaga(
     const { format, definition, progress } = row as unknown as Omit<StoredSaga, 'writes'>
     return {
       format,
-      definition,
+      // Who submitted it is newer, and older code leaves that alone.
+      definition: definition.replace(/,"submitter":"[0-9a-f]{12}"(?=}$)/, ''),
       progress: progress.replaceAll(/(At|Ms)":\d+/g, '$1":0'),
       writes: Number(writes),
     }

@@ -8,8 +8,8 @@
  * of the action (for a cancel: of the try) as JSON text, for `cjson.decode`. `original` is nil where that answer was
  * empty or was dropped, and for every op that undoes no other. Redis rolls nothing back, so let the script check
  * everything first and write last. After `failure` and `ongoing` no row is kept, but what the script has written stays.
- * An error after a write leaves that write behind without a row, so that a repeat writes it again. A table with `err`, as
- * `redis.pcall` and `redis.error_reply` return it, is such an error. Do not call SELECT: the row would be written to the other database.
+ * An error after a write leaves that write behind without a row, so that a repeat writes it again. A table with the text `err` and
+ * nothing of your own, as `redis.pcall` and `redis.error_reply` return it, is such an error. Do not call SELECT: the row would be written to the other database.
  *
  * @example
  * ```ts

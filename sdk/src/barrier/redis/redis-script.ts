@@ -3,8 +3,11 @@ import type { Op } from '@counterstep/protocol'
 import { type BarrierRow, findOriginOp, findUndoOp } from '@counterstep/protocol/barrier'
 import { type CallDecision, decideCall } from '../decide-call.ts'
 
-// The effect stands before all our variables, so that one which it sets without a local is a global, and Redis refuses that.
-const EFFECT = `local function effect(KEYS, ARGV, original, success, successJson, failure, ongoing)
+// The effect stands before our variables. One that it sets without a local is a global then, which Redis refuses, or has the
+// name of one of ours: it sets one of these here, which nothing reads.
+const EFFECT = `local barrier, own, pair, ttlMs, mode, answerBytesMax, at, since, look, reason, isOther, state, pairState
+local decision, made, make, outcome, answer
+local function effect(KEYS, ARGV, original, success, successJson, failure, ongoing)
 `
 
 // There is one hash per gid, branch and barrier id. For each op it has a field for the row's reason, one for the
@@ -55,11 +58,18 @@ local function ongoing(retryAfterMs) return make({ result = 'ongoing', retryAfte
 
 // The rows are written after the effect, because an error in the effect must not leave a row that says that the effect
 // was done. Nothing between the effect and the rows may fail: a repeat would then make the effect a second time. So an
-// answer of the effect's own is never taken for an outcome, and one that is no JSON is dropped. A table with an err is how
-// Redis' own functions say that something failed.
-const EPILOGUE = `local outcome = effect({ unpack(KEYS, 2) }, { unpack(ARGV, 21) }, original, success, successJson, failure, ongoing)
+// answer of the effect's own is never taken for an outcome, and one that is no JSON is dropped. A table of an err
+// and nothing else is how Redis' own functions say that something failed.
+const EPILOGUE = `local function isError(outcome)
+  if type(outcome) ~= 'table' or made[outcome] or type(outcome.err) ~= 'string' then return false end
+  for key in pairs(outcome) do
+    if key ~= 'err' and key ~= 'source' and key ~= 'line' and key ~= 'ignore_error_stats_update' then return false end
+  end
+  return true
+end
+local outcome = effect({ unpack(KEYS, 2) }, { unpack(ARGV, 21) }, original, success, successJson, failure, ongoing)
 if outcome == nil then outcome = successJson() end
-if type(outcome) == 'table' and not made[outcome] and outcome.err then error(tostring(outcome.err)) end
+if isError(outcome) then error(outcome.err) end
 if not made[outcome] then outcome = success(outcome) end
 if outcome.result == 'failure' then return { 'failure', tostring(outcome.code), tostring(outcome.message) } end
 if outcome.result == 'ongoing' then return { 'ongoing', tostring(outcome.retryAfterMs or '') } end
