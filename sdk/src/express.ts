@@ -188,7 +188,7 @@ function respond(
     next(asBranchError(error))
     return
   }
-  if (error !== undefined) callListener(onError, error, branch)
+  if (error !== undefined) void callListener(onError, error, branch)
   response.status(answer.statusCode)
   response.set({ ...answer.headers })
   response.end(answer.body)

@@ -151,7 +151,7 @@ function tell(
   branch: Branch | undefined,
   onError: BranchHandlerOptions<never>['onError'],
 ): void {
-  if (onError !== undefined) report(() => callListener(onError, error, branch))
+  if (onError !== undefined) report(() => void callListener(onError, error, branch))
   else log.error({ err: error, gid: branch?.gid, branchId: branch?.branchId, op: branch?.op }, 'branch call')
 }
 

@@ -168,14 +168,14 @@ function serve(
       answered = await answerCall(request, bytes)
     } catch (error: unknown) {
       if (isRefusal(error)) {
-        callListener(signedCalls?.onRefused, error)
+        void callListener(signedCalls?.onRefused, error)
         return toResponse(toRefusalAnswer(error))
       }
       answered = { answer: toErrorAnswer(error), error }
     }
     const { answer, error, branch } = answered
     if (error === undefined) return toResponse(answer)
-    if (onError !== undefined) report(() => callListener(onError, error, branch))
+    if (onError !== undefined) report(() => void callListener(onError, error, branch))
     // An error from other code may carry a status that has a meaning here. A plan that is refused is answered all the same.
     else if (answer.statusCode !== 200) throw asBranchError(error)
     return toResponse(answer)

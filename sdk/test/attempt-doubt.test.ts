@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { type CounterstepError, createClient, isUnavailable, saga } from '@counterstep/sdk'
 import { describe, expect, it } from 'vitest'
 import { catchError } from './catch-error.ts'
@@ -100,5 +101,28 @@ describe('the outcome of a command whose attempts are answered differently', () 
     const client = createClient({ url: server.url, retryForMs: 2_000 })
     const error = (await catchError(client.runTcc({ gid: 'g' }, () => 1))) as CounterstepError
     expect(`${error.meaning} ${error.code}`).toBe('unavailable SAGA_OUTCOME_UNKNOWN')
+  })
+
+  it('An onUnsettled that is an async function is waited for', async () => {
+    const view = { gid: 'g', kind: 'tcc', createdAt: 1, updatedAt: 1, epoch: 1, branches: [] }
+    await using server = await scriptedServer([
+      { status: 202, body: { ...view, status: 'prepared' } },
+      unauthorized,
+    ])
+    const client = createClient({ url: server.url, retryForMs: 0 })
+    let isTold = false
+    const onUnsettled = async (): Promise<void> => {
+      await setTimeout(20)
+      isTold = true
+    }
+    const running = client.runTcc(
+      { gid: 'g' },
+      () => {
+        throw new Error('no room')
+      },
+      { onUnsettled },
+    )
+    await expect(running).rejects.toThrow('no room')
+    expect(isTold).toBe(true)
   })
 })

@@ -48,7 +48,7 @@ describe('S10: who may listen where', () => {
     ])
     expect(read([...named, '--keys-file', 'k'])).toMatchObject({ insecure: [] })
     expect(read([...named, '--insecure-no-keys'])).toMatchObject({ insecure: ['no-keys'] })
-    for (const own of ['localhost', '127.0.0.1:8470', '[::1]'])
+    for (const own of ['localhost', 'app.localhost:3000', '127.0.0.1:8470', '[::1]'])
       expect(read(['--allowed-hosts', own])).toMatchObject({ insecure: [], keysFile: undefined })
   })
 

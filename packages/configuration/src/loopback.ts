@@ -27,7 +27,12 @@ export function isForOthers({
   readonly host: string
   readonly allowedHosts?: readonly string[] | undefined
 }): boolean {
-  return !isLoopback(host) || allowedHosts.some((name) => !isLoopback(toBareHost(name)))
+  return !isLoopback(host) || allowedHosts.some((name) => !isOwnName(toBareHost(name)))
+}
+
+/** Browsers resolve names under localhost to this machine themselves. */
+function isOwnName(host: string): boolean {
+  return isLoopback(host) || host.endsWith('.localhost')
 }
 
 /** An address of IPv6 stands in brackets in a URL. */

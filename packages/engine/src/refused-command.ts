@@ -27,6 +27,7 @@ export const REFUSAL_CODES = {
   'op-not-due': 'SAGA_OP_NOT_DUE',
   'op-busy': 'SAGA_OP_BUSY',
   'answer-too-large': 'SAGA_PAYLOAD_TOO_LARGE',
+  'answer-required': 'SAGA_OP_NOT_DUE',
   'confirmation-required': 'SAGA_CONFIRMATION_REQUIRED',
   'plan-changed': 'SAGA_PLAN_CHANGED',
   'trail-full': 'SAGA_TRAIL_FULL',
@@ -82,6 +83,8 @@ export function describeRefusal(gid: Gid, command: Command, refusal: CommandRefu
       return `${gid} is ${status}, and this command is not for ${op} now: it is not reached yet, given up, a wait for a signal, or a step of code`
     case 'op-busy':
       return `${op} of ${gid} is being called, or another node runs the transaction: pause the transaction first`
+    case 'answer-required':
+      return `${op} of ${gid} has succeeded, and its answer was lost: give it with the skip (null for none)`
     case 'answer-too-large':
       return `the journal of ${gid} has no room for this answer of ${op}`
     case 'confirmation-required':

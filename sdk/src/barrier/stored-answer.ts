@@ -36,9 +36,9 @@ export function toAnswerText(value: unknown): string {
   if (value === undefined) return EMPTY_ANSWER
   if (isBranchFailure(value) || isBranchOngoing(value)) throw value
   if (value instanceof Error) throw toInvalid('an error that was returned and not thrown')
+  if (isResponse(value)) throw toInvalid('a Response, of which JSON has neither status nor body')
+  if (isQuery(value)) throw toInvalid('a query that was not run')
   const json = toJson(value)
-  if (json === '{}' && !isPlain(value))
-    throw toInvalid(`an object of ${nameClass(value)}, which JSON writes as {}`)
   const bytes = Buffer.byteLength(json)
   if (bytes <= STORED_ANSWER_BYTES_MAX || value instanceof BoundedParts) return json
   const message = `the answer has ${bytes} bytes, more than ${STORED_ANSWER_BYTES_MAX}`
@@ -61,21 +61,15 @@ function toJson(value: unknown): string {
   throw toInvalid(`a ${typeof value}, no JSON value`)
 }
 
-/** A `Response`, a Map and a query that was not run keep what they are where JSON does not look. */
-function isPlain(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || value instanceof BoundedParts) return true
-  const prototype: unknown = Object.getPrototypeOf(value)
-  // The plain objects of another realm have another prototype, which has none itself.
-  return prototype === null || Object.getPrototypeOf(prototype) === null || hasToJson(value)
+function isResponse(value: unknown): boolean {
+  return typeof Response === 'function' && value instanceof Response
 }
 
-function hasToJson(value: object): boolean {
-  return 'toJSON' in value && typeof value.toJSON === 'function'
-}
-
-function nameClass(value: unknown): string {
-  const { name } = (value as object).constructor
-  return name === '' ? 'a class' : name
+/** A query of Kysely is no promise. It is run by its method, and JSON writes it as {}. */
+function isQuery(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const { execute, compile } = value as { readonly execute?: unknown; readonly compile?: unknown }
+  return typeof execute === 'function' && typeof compile === 'function'
 }
 
 function toInvalid(is: string): BranchError {

@@ -80,7 +80,7 @@ export function signedCalls(
       if (!isRefusal(error)) return next(asBranchError(error))
       // Express 4 ignores promises, so an error that is thrown here has to reach `next`.
       try {
-        callListener(options.onRefused, error)
+        void callListener(options.onRefused, error)
         respond(response, error)
       } catch (thrown: unknown) {
         next(asBranchError(thrown))

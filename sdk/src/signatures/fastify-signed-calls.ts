@@ -76,7 +76,7 @@ export function signedCalls(
     } catch (error: unknown) {
       if (!isBranchError(error)) throw asBranchError(error)
       if (options.onRefused === undefined) request.log.warn({ code: error.code }, 'branch call refused')
-      else callListener(options.onRefused, error)
+      else void callListener(options.onRefused, error)
       const { statusCode, headers, body } = toRefusalAnswer(error)
       reply.code(statusCode)
       reply.headers({ ...headers })

@@ -51,7 +51,7 @@ export function signedCallCheck(
       return undefined
     } catch (error: unknown) {
       if (!isBranchError(error)) return { answer: toErrorAnswer(error), error }
-      callListener(options.onRefused, error)
+      void callListener(options.onRefused, error)
       return { answer: toRefusalAnswer(error), error }
     }
   }

@@ -15,7 +15,7 @@ const MESSAGE =
 export function reportLate(onLateError: OnLateError | undefined, branch: Branch, reason: unknown): void {
   try {
     if (onLateError === undefined) warn(reason)
-    else callListener(onLateError, new BranchError('STEP_ERROR', MESSAGE, reason), branch)
+    else void callListener(onLateError, new BranchError('STEP_ERROR', MESSAGE, reason), branch)
   } catch (error: unknown) {
     warn(error)
   }

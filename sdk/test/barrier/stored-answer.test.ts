@@ -10,6 +10,9 @@ class Query {
   execute(): string {
     return this.#sql
   }
+  compile(): string {
+    return this.#sql
+  }
 }
 
 describe('the answer that is stored beside an effect', () => {
@@ -17,7 +20,6 @@ describe('the answer that is stored beside an effect', () => {
     ['an error', new Error('no money')],
     ['an error with fields', new BranchError('BRANCH_CALL_INVALID', 'no money')],
     ['a Response', new Response(null, { status: 409 })],
-    ['a Map', new Map([['paid', 7]])],
     ['a query that was never run', new Query()],
     ['a function', () => 7],
   ])('No answer is %s', (_, value) => {
@@ -28,6 +30,8 @@ describe('the answer that is stored beside an effect', () => {
     [undefined, ''],
     [{}, '{}'],
     [Object.create(null), '{}'],
+    [new Map([['paid', 7]]), '{}'],
+    [new (class Done {})(), '{}'],
     [runInNewContext('({})'), '{}'],
     [[], '[]'],
     [new Date(0), '"1970-01-01T00:00:00.000Z"'],

@@ -24,7 +24,7 @@ import {
 } from './op-progress.ts'
 import { findNamedOp, type OpRefusal, refuseOp } from './operator-ops.ts'
 import { isPaused, withoutPause } from './pause.ts'
-import { askForHands, finishAfterSkip, skipOp } from './skip-op.ts'
+import { askForHands, finishAfterSkip, giveAnswer, skipOp } from './skip-op.ts'
 
 /**
  * `paused`: it must be resumed first. `trail-full`: its trail has no room for one more entry. `command-conflict`: another
@@ -130,11 +130,23 @@ function isSameCommand(transaction: Transaction, known: StoredEntry, command: Gi
   const isSame = isOfSameOp(known, { command: NAMES[command.type], ...toOpName(command) })
   // Merged retries of one op differ in nothing else.
   if (!isSame || known.after !== describeAfter(command)) return false
+  if (command.type === 'skip-asked') return isSameAnswer(transaction, command)
   return command.type !== 'edit-asked' || isSameEdit(transaction, known, command)
 }
 
 function isOfSameOp(a: Pick<StoredEntry, 'command' | 'op'>, b: Pick<StoredEntry, 'command' | 'op'>): boolean {
   return a.command === b.command && a.op?.branchId === b.op?.branchId && a.op?.op === b.op?.op
+}
+
+/** The trail does not show an answer, so what a workflow keeps of it is compared. */
+function isSameAnswer(
+  transaction: Transaction,
+  command: Extract<GivenCommand, { readonly type: 'skip-asked' }>,
+): boolean {
+  const found = findNamedOp(transaction, command)
+  if (transaction.kind !== 'workflow' || found === undefined) return true
+  const { values } = giveAnswer(transaction, found.call.branch, found.progress, command.answer)
+  return canonicalJson([...(values ?? [])]) === canonicalJson([...(found.progress.values ?? [])])
 }
 
 /** The trail does not show a payload, so the newest edit of an op is compared with what it has left. */

@@ -22,7 +22,7 @@ export const CONFIRMATION = 'no-call-took-effect'
 /**
  * `op-unknown`: the transaction has no such op. `op-done`: it has succeeded. `op-not-due`: the command is not for this op,
  * or not yet, or not any more. `op-busy`: its call is under way. `confirmation-required`: an attempt may have taken effect.
- * `answer-too-large`: a workflow cannot keep the answer that a person gives either.
+ * `answer-too-large`: a workflow cannot keep the answer that a person gives either. `answer-required`: a person has to give it.
  */
 export type OpRefusal =
   | 'op-unknown'
@@ -31,6 +31,7 @@ export type OpRefusal =
   | 'op-busy'
   | 'confirmation-required'
   | 'answer-too-large'
+  | 'answer-required'
 
 export interface FoundOp {
   readonly call: CallKey
@@ -91,7 +92,9 @@ function refuseAnswer(
   { call, progress }: FoundOp,
   command: OpCommand,
 ): OpRefusal | undefined {
-  if (command.type !== 'skip-asked') return undefined
+  if (command.type !== 'skip-asked' || !isAnswerLost(workflow, progress)) return undefined
+  // The code must not go on with nothing in place of what a service has answered.
+  if (command.answer === undefined) return 'answer-required'
   const { error } = giveAnswer(workflow, call.branch, progress, command.answer)
   return error === JOURNAL_FULL ? 'answer-too-large' : undefined
 }

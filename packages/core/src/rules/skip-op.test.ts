@@ -292,12 +292,15 @@ describe('a skipped step of a workflow', () => {
       skip(id, 'action', doneBy, { answer: JSON.stringify(value) })
     expect(refuse(workflow, answer('y'.repeat(70_000)))).toBe('answer-too-large')
     expect(refuse(workflow, answer({ paid: 7 }, 'hand'))).toBe('op-not-due')
+    expect(refuse(workflow, skip(id, 'action'))).toBe('answer-required')
     expect(refuse(workflow, edit(id, 'action', { timeoutMs: 500 }))).toBe('op-not-due')
     const given = give(workflow, answer({ paid: 7 }))
     expect(given.workflow).not.toHaveProperty('attention')
     expect(given.workflow.plan.number).toBe(2)
     expect(given.planBody).toContain('{"paid":7}')
     expect(given.workflow.branches[0]?.action).not.toHaveProperty('error')
+    expect(refuse(given.workflow, answer({ paid: 7 }))).toBeUndefined()
+    expect(refuse(given.workflow, answer({ paid: 8 }))).toBe('command-conflict')
   })
 
   it('No other step is skipped', () => {
