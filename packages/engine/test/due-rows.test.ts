@@ -2,7 +2,7 @@ import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { AlarmClock } from '../src/alarm-clock.ts'
 import { type DueRow, DueRows } from '../src/due-rows.ts'
-import { FakeTime } from './support/fake-time.ts'
+import { FakeTime, START_AT } from './support/fake-time.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -56,17 +56,30 @@ describe('due rows', () => {
     expect(count('shop')).toBe(9)
   })
 
-  it('S40: Few of those that are due in more than a minute are known of one submitter, and others and near ones beside them', async () => {
-    const { time, alarms, add, count } = fixture()
-    for (let n = 0; n < 10_500; n++) add('far', HOUR_MS + n * 100)
-    expect(alarms.size).toBe(10_000)
+  it('S40: Where too many of one submitter are due in minutes to days, those that are due last are not known', async () => {
+    const { time, add, told, count } = fixture()
+    for (let n = 0; n < 10_500; n++) add(`far-${n}`, HOUR_MS + n * 1_000)
+    add('sooner', 73_000)
     add('near', 5_000)
-    add('other', HOUR_MS + 10_250 * 100, { submitter: 'bank' })
-    expect(alarms.size).toBe(10_002)
-    await time.advance(HOUR_MS + 10_500 * 100)
-    expect(['far', 'near', 'other'].map(count)).toEqual([10_000, 1, 1])
-    add('far', 2 * HOUR_MS + 10_500 * 100)
+    add('other', HOUR_MS + 10_400 * 1_000, { submitter: 'bank' })
+    await time.advance(5 * HOUR_MS)
+    expect(['sooner', 'near', 'other'].map(count)).toEqual([1, 1, 1])
+    const far = told.filter((gid) => gid.startsWith('far-'))
+    expect(far).toHaveLength(9_999)
+    // Within a minute the one that was added last gives way.
+    expect(far.slice(0, 9_900)).toEqual(Array.from({ length: 9_900 }, (_, n) => `far-${n}`))
+    add('far-again', time.now - START_AT + HOUR_MS)
     await time.advance(HOUR_MS + 101)
-    expect(count('far')).toBe(10_001)
+    expect(count('far-again')).toBe(1)
+  })
+
+  it('S40: Where too many of all are due so, the submitter that has the most gives way', async () => {
+    const { time, add, told } = fixture()
+    for (let n = 0; n < 10_000; n++)
+      for (const submitter of ['a', 'b', 'c', 'd', 'e']) add(submitter, HOUR_MS + n * 100, { submitter })
+    for (let n = 0; n < 20; n++) add('shop', 2 * HOUR_MS + n * 100)
+    await time.advance(3 * HOUR_MS)
+    expect(told.filter((gid) => gid === 'shop')).toHaveLength(20)
+    expect(told).toHaveLength(50_000)
   })
 })
