@@ -9,7 +9,7 @@ export interface ActiveRun {
   run: Run
   /** The earliest tick for which an alarm is set. */
   tickAt: number
-  /** It was claimed, not accepted here. */
+  /** It was claimed with others, and neither accepted here nor claimed before a backlog. */
   readonly isRecovered: boolean
   /** The number of places by the size of its row when it came. */
   readonly claimedPlaces: number

@@ -155,7 +155,7 @@ export class Recovery {
       if (result.type === 'claimed' && !this.#stopped) {
         observer.claimed(1)
         const grant = { sentAt, now: clock.now(), storeNow: result.now }
-        const taken = this.#takeOvers.take(result.transaction, grant)
+        const taken = this.#takeOvers.take(result.transaction, grant, true)
         if (taken.type === 'giving-back') this.#trackGivingBack(taken.done, gid)
       }
     } catch (error: unknown) {

@@ -108,6 +108,11 @@ export interface GivenBack {
 export interface Claimed {
   /** How long the claim took. */
   readonly claimMs: number
+  /**
+   * It was claimed by its gid, before a backlog. It takes the places of accepted transactions, since those of claimed ones may
+   * all be held by the backlog.
+   */
+  readonly isPrompt?: boolean
 }
 
 /** Chooses the calls that a function makes itself, since one that hangs would hold it for as long. */
@@ -200,7 +205,7 @@ export class Runner {
    * that its submit has taken, and keeps them until its first call.
    */
   start(run: Run, from: Admission | undefined | Claimed, placesOfRun: number): void {
-    const claimMs = from !== undefined && 'claimMs' in from ? from.claimMs : undefined
+    const claimed = from !== undefined && 'claimMs' in from ? from : undefined
     const admission = from !== undefined && 'claimMs' in from ? undefined : from
     // The create or the claim was answered after this runner closed, so the lease runs out.
     if (this.#isClosed) {
@@ -210,7 +215,7 @@ export class Runner {
     const { gid } = run.transaction
     const older = this.#active.get(gid)
     if (older !== undefined) this.#end(older, gid, { type: 'ended', how: 'lost' })
-    const isRecovered = claimMs !== undefined
+    const isRecovered = claimed !== undefined && claimed.isPrompt !== true
     const places = this.#parts.bulkhead.places(isRecovered, placesOfRun)
     const valuePlaces = countValuePlaces(run.transaction)
     const active: ActiveRun = {
@@ -226,8 +231,8 @@ export class Runner {
       valuePlaces,
       progressPlaces: 0,
       largeRowTurn: undefined,
-      hasPlanTurn: isRecovered,
-      span: this.#parts.tracer?.startRun(run.transaction, claimMs),
+      hasPlanTurn: claimed !== undefined,
+      span: this.#parts.tracer?.startRun(run.transaction, claimed?.claimMs),
       noRoomFor: undefined,
       isHandedOver: false,
       hasLeft: false,

@@ -40,7 +40,7 @@ export class TakeOvers {
     this.#isStopped = isStopped
   }
 
-  take(row: StoredTransaction, grant: Grant): TakenOver {
+  take(row: StoredTransaction, grant: Grant, isPrompt = false): TakenOver {
     const { runner, run, observer } = this.#parts
     const { gid } = row
     try {
@@ -48,7 +48,10 @@ export class TakeOvers {
       if (taken.type !== 'run') {
         return { type: 'giving-back', done: this.#giveBack(row, taken, grant.sentAt + run.leaseMs) }
       }
-      runner.start(taken.run, { claimMs: grant.now - grant.sentAt }, countRowPlaces(row))
+      const places = countRowPlaces(row)
+      // Large rows keep the pace of claimed ones, whatever they were claimed for.
+      const claimed = { claimMs: grant.now - grant.sentAt, isPrompt: isPrompt && places === 1 }
+      runner.start(taken.run, claimed, places)
       return { type: runner.isRunning(gid) ? 'runs' : 'ended' }
     } catch (error: unknown) {
       // This is a bug with this row. Its lease runs out, and the other rows go on.

@@ -405,6 +405,36 @@ describe('behind a backlog', () => {
     await fixture.time.until('all have ended', async () => (await fixture.unfinished()) === 0, 1_000)
   })
 
+  it('S40: A row that is claimed before a backlog does not wait for the places that the backlog holds', async () => {
+    const fixture = new Fixture()
+    const idle = fixture.idleNode()
+    for (let n = 0; n < 40; n++) await idle.submit(buildSaga(`s${n}`, 1, { delayMs: 5_000 }))
+    idle.kill()
+    const hangs = new Gate()
+    fixture.services.otherwise = async ({ gid }): Promise<Answer> => {
+      if (gid !== 'shop') await hangs.pass()
+      return 'success'
+    }
+    await fixture.time.advance(5_100)
+    const listedOrigins = ['http://bank.test']
+    const node = fixture.idleNode({ recoveryInFlightMax: 16, targetShare: 1, listedOrigins })
+    const gate = new Gate()
+    let claims = 0
+    node.store.claimDue = async (claim): Promise<DueClaimResult> => {
+      claims++
+      if (claims > 1) await gate.pass()
+      const claimed = await fixture.store.claimDue(claim)
+      return claims > 1 ? claimed : { ...claimed, mayBeMore: true }
+    }
+    await node.engine.start()
+    await fixture.time.advance(200)
+    expect([hangs.waiting > 0, hangs.waiting < 40]).toEqual([true, true])
+    await node.submit(buildSaga('shop', 1, { delayMs: 3_000 }), { caller: 'shop' })
+    await fixture.untilStatus('shop', 'succeeded', 3_200)
+    hangs.open()
+    gate.open()
+  })
+
   it('S40: Few retries of one service are made before the backlog, and those of another beside them', async () => {
     const fixture = new Fixture()
     const listedOrigins = ['http://bank.test', 'http://other.test']
