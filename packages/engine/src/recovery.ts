@@ -67,10 +67,10 @@ export class Recovery {
   #recoveredPlaces = 0
   readonly #givingBack = new Set<Gid>()
   /**
-   * The number of rows that are being claimed by their gid. Those that run do not count, because the shares of
+   * The rows that are being claimed by their gid. Those that run do not count, because the shares of
    * their targets bound them. So the rows of a target that hangs take no places from others.
    */
-  #claimsByGid = 0
+  readonly #claimsByGid = new Set<Promise<void>>()
   #cancelTimer: () => void = () => undefined
   #timerAt = Number.POSITIVE_INFINITY
   readonly #takeOvers: TakeOvers
@@ -101,7 +101,7 @@ export class Recovery {
   async stop(): Promise<void> {
     this.#stopped = true
     this.#cancelTimer()
-    await this.#polling
+    await Promise.all([this.#polling, ...this.#claimsByGid])
   }
 
   /** The number of claimed transactions that run here. */
@@ -135,9 +135,9 @@ export class Recovery {
 
   /** Begins to claim a row by its gid. Returns false if there is no backlog, or if too many are being claimed so. */
   #claimBehindBacklog(gid: Gid): boolean {
-    if (!this.#moreIsDue || this.#claimsByGid >= CLAIMS_BY_GID_MAX || this.#stopped) return false
-    this.#claimsByGid++
-    void this.#claimByGid(gid)
+    if (!this.#moreIsDue || this.#claimsByGid.size >= CLAIMS_BY_GID_MAX || this.#stopped) return false
+    const claim = this.#claimByGid(gid).finally(() => this.#claimsByGid.delete(claim))
+    this.#claimsByGid.add(claim)
     return true
   }
 
@@ -151,8 +151,8 @@ export class Recovery {
       await this.#parts.renewExpired()
       const sentAt = clock.now()
       const result = await store.claim({ gid, token: ids.token(), leaseMs: run.leaseMs, formatMax })
-      // A refused claim means that the row runs already or has ended.
-      if (result.type === 'claimed' && !this.#stopped) {
+      // A refused claim means that the row runs already or has ended. A row that is claimed during a stop is given back.
+      if (result.type === 'claimed') {
         observer.claimed(1)
         const grant = { sentAt, now: clock.now(), storeNow: result.now }
         const taken = this.#takeOvers.take(result.transaction, grant, true)
@@ -163,7 +163,6 @@ export class Recovery {
       observer.event({ level, name: 'claim-failed', gid, error })
       this.hint(clock.now())
     }
-    this.#claimsByGid--
   }
 
   /** Frees the places of a run that has ended, so that there may be room for due rows. */

@@ -435,6 +435,22 @@ describe('behind a backlog', () => {
     gate.open()
   })
 
+  it('A row that is being claimed by its gid while the node stops does not wait for its lease', async () => {
+    const fixture = new Fixture()
+    const { node, gate } = await behindBacklog(fixture, { leaseMs: 600_000 })
+    await node.submit(buildSaga('a', 1, { delayMs: 3_000 }))
+    const claimed = new Gate()
+    node.store.on('claim', heldAnswer(claimed))
+    await fixture.time.until('it is being claimed', () => claimed.waiting === 1, 4_000)
+    gate.open()
+    const closing = watched(node.engine.close())
+    await fixture.time.advance(100)
+    claimed.open()
+    await fixture.time.until('closed', () => closing.isSettled)
+    await fixture.node()
+    await fixture.untilStatus('a', 'succeeded', 5_000)
+  })
+
   it('S40: Few retries of one service are made before the backlog, and those of another beside them', async () => {
     const fixture = new Fixture()
     const listedOrigins = ['http://bank.test', 'http://other.test']
