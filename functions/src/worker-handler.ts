@@ -14,7 +14,7 @@ interface WakeUp extends WokenUp {
 /**
  * Creates a handler that runs the transactions that the messages name, as many at the same time as the function has memory
  * for. A message has succeeded when each of its transactions is final, was given back to the store, belongs to another owner,
- * or has been asked for anew. It comes back only if the store was unavailable.
+ * or has been asked for anew. It comes back only if the store was unavailable, or the queue where it was asked for anew.
  */
 export function createWorkerHandler({
   engine,

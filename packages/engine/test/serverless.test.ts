@@ -474,6 +474,48 @@ describe('a look at a gid', () => {
     expect(again.value).toEqual(others.map(() => 'final'))
   })
 
+  it('Where there was no room and the queue takes no new wake-up, the old one comes back', async () => {
+    const fixture = new Fixture()
+    const [gid, other] = await buildLargeRows(fixture, 2)
+    fixture.services.otherwise = () => fixture.time.delay(5_000).then(() => 'success')
+    const worker = new FunctionNode(fixture, 'worker', { recoveryInFlightMax: 1, targetShare: 1 })
+    worker.isQueueDown = true
+    const woken = watched(
+      worker.engine.during(PLENTY_MS, (invocation) =>
+        Promise.all([invocation.runClaimed(gid as Gid), invocation.runClaimed(other as Gid)]),
+      ),
+    )
+    await fixture.time.advance(10_000)
+    expect(woken.value).toEqual(['final', 'left'])
+    worker.isQueueDown = false
+    const again = watched(worker.look(other ?? '', PLENTY_MS))
+    await fixture.time.advance(10_000)
+    expect(again.value).toBe('final')
+  })
+
+  it.each([
+    ['before its wake-ups are sent', 4_950, 'no-room'],
+    ['after that', 5_200, 'left'],
+  ] as const)(
+    'What finds no room at the end of an invocation comes back unless its wake-up was sent: %s',
+    async (_when, claimedAt, outcome) => {
+      const fixture = new Fixture()
+      const [gid, other] = (await buildLargeRows(fixture, 2)) as [Gid, Gid]
+      fixture.services.otherwise = () => fixture.time.delay(20_000).then(() => 'success')
+      const worker = new FunctionNode(fixture, 'worker', { recoveryInFlightMax: 1, targetShare: 1 })
+      const invoked = watched(
+        worker.engine.during(8_000, async (invocation) => {
+          const running = invocation.runClaimed(gid)
+          await fixture.time.delay(claimedAt)
+          return await Promise.all([running, invocation.runClaimed(other)])
+        }),
+      )
+      await fixture.time.advance(8_000)
+      expect(invoked.value?.[1]).toBe(outcome)
+      expect(worker.looks.some((look) => look.gid === other)).toBe(outcome === 'no-room')
+    },
+  )
+
   it('S40: Without a queue an invocation claims no more large due rows at once than it has places for', async () => {
     const fixture = new Fixture()
     const gids = await buildLargeRows(fixture, 20)

@@ -25,8 +25,8 @@ import { TimeLimit } from './time-limit.ts'
 /**
  * The outcome of a transaction that an invocation was woken for.
  * `final`: it has ended. `given-back`: it goes on later. `not-ours`: another node owns it, or no node may claim it.
- * `no-room`: it was not claimed, since others take all places here. A wake-up was requested for it.
- * `left`: it could not be given back in time, so its lease must run out.
+ * `no-room`: it was not claimed, since others take all places here. A wake-up for it was sent.
+ * `left`: it could not be given back in time, so its lease must run out, or no wake-up could be sent where there was no room.
  */
 export type RunOutcome = 'final' | 'given-back' | 'not-ours' | 'no-room' | 'left'
 
@@ -54,6 +54,11 @@ export interface InvocationParts extends AssemblyParts {
   readonly quick?: { readonly time: InvocationTime; readonly slowTargets: SlowTargets } | undefined
 }
 
+/** There was no room for a transaction, so that a wake-up is sent for it. */
+interface AskedAnew {
+  readonly isSent: Promise<boolean>
+}
+
 interface WantedWakeUp {
   readonly dueAt: number
   readonly isSlow: boolean
@@ -79,7 +84,7 @@ export class Invocation extends Requests {
   readonly #requests = new Map<Gid, WantedWakeUp>()
   readonly #endings = new Map<Gid, (outcome: RunOutcome) => void>()
   /** The runs of `runClaimed` that have not ended. */
-  readonly #claimedRuns = new Map<Gid, Promise<RunOutcome>>()
+  readonly #claimedRuns = new Map<Gid, Promise<RunOutcome | AskedAnew>>()
   /** Claims that follow from commands of this invocation. */
   readonly #ownClaims = new Set<Promise<void>>()
   /** The transactions that are being claimed here, so that their ends come soon. */
@@ -87,6 +92,8 @@ export class Invocation extends Requests {
   /** Cancels the next sending of wake-up requests. It is undefined if none is planned. */
   #cancelSending: (() => void) | undefined
   readonly #sending = new Set<Promise<void>>()
+  /** It tells whether the wake-ups that are wanted until then have been sent. */
+  #nextSending = announceSending()
   /** No transaction runs here any more. */
   #hasRun = false
   #isEnding = false
@@ -152,12 +159,21 @@ export class Invocation extends Requests {
 
   /**
    * Claims the transaction when there is a place, and runs it as long as time allows. It throws a
-   * StoreUnavailableError when the claim is not answered. A wake-up that came twice joins the run that is under way:
-   * a claim between the give-back of that run and the store's answer to it would end the run without an outcome.
+   * StoreUnavailableError when the claim is not answered.
    *
    * @param group is that of the wake-up.
    */
-  runClaimed(gid: Gid, group?: string): Promise<RunOutcome> {
+  async runClaimed(gid: Gid, group?: string): Promise<RunOutcome> {
+    const outcome = await this.#runOnce(gid, group)
+    if (typeof outcome === 'string') return outcome
+    return (await outcome.isSent) ? 'no-room' : 'left'
+  }
+
+  /**
+   * A wake-up that came twice joins the run that is under way: a claim between the give-back of that run and the
+   * store's answer to it would end the run without an outcome.
+   */
+  #runOnce(gid: Gid, group?: string): Promise<RunOutcome | AskedAnew> {
     const underWay = this.#claimedRuns.get(gid)
     if (underWay !== undefined) return underWay
     const running = this.#claimAndRun(gid, group).finally(() => this.#claimedRuns.delete(gid))
@@ -165,11 +181,11 @@ export class Invocation extends Requests {
     return running
   }
 
-  async #claimAndRun(gid: Gid, group: string | undefined): Promise<RunOutcome> {
+  async #claimAndRun(gid: Gid, group: string | undefined): Promise<RunOutcome | AskedAnew> {
     const { store, clock, ids, run, formatMax, observer } = this.assembly
     if ((await this.#room.enter()) === 0) {
       this.#requestWakeUp(gid, { dueAt: clock.now(), isSlow: this.#isSlow, group })
-      return 'no-room'
+      return this.#nextSending
     }
     let places = this.#room.unreadPlaces
     try {
@@ -291,6 +307,8 @@ export class Invocation extends Requests {
     await this.#calls.waitUntilEnded()
     this.#cancelSending?.()
     this.#sendRequestsNow()
+    // What is wanted from now on is not sent.
+    this.#nextSending.tell(false)
     // A function that is frozen in the middle of its work keeps what it holds, such as the locks of a database transaction.
     for (const gid of await this.#calls.waitForOverruns(this.#time.giveBackUntil))
       observer.event({ level: 'warn', name: 'branch-left-running', gid })
@@ -377,7 +395,7 @@ export class Invocation extends Requests {
   async #claimAfterCommand(gid: Gid): Promise<void> {
     const { observer, clock } = this.assembly
     try {
-      await this.runClaimed(gid)
+      await this.#runOnce(gid)
     } catch (error: unknown) {
       const level = error instanceof StoreUnavailableError ? 'warn' : 'error'
       observer.event({ level, name: 'claim-failed', gid, error })
@@ -436,9 +454,12 @@ export class Invocation extends Requests {
       }),
     )
     this.#requests.clear()
+    const { tell } = this.#nextSending
+    this.#nextSending = announceSending()
     try {
       const sending = this.#wakeUp.schedule(requests).then(() => true)
       if ((await within(clock, SCHEDULE_MS, sending)) !== true) throw new Error('not answered in time')
+      tell(true)
     } catch (error: unknown) {
       // The sweeper finds the due rows later.
       observer.event({
@@ -447,6 +468,15 @@ export class Invocation extends Requests {
         detail: `${requests.length} wake-up requests`,
         error,
       })
+      tell(false)
     }
   }
+}
+
+function announceSending(): AskedAnew & { readonly tell: (isSent: boolean) => void } {
+  let tell: (isSent: boolean) => void = () => undefined
+  const isSent = new Promise<boolean>((resolve) => {
+    tell = resolve
+  })
+  return { isSent, tell }
 }
