@@ -65,7 +65,7 @@ export async function openFunctionParts(
     openSigner(config, readSecret),
   ])
   for (const warning of listDurabilityWarnings(store, 'COUNTERSTEP_STORE_FAILOVER')) logger.warn({}, warning)
-  const queue = openQueue(config)
+  const queue = openQueue(config, logger)
   const targets = targetPolicy(rules)
   const inProcess = {
     directory,
@@ -91,10 +91,10 @@ export async function openFunctionParts(
   return { config, logger, readSecret, store, engine, queue }
 }
 
-function openQueue({ queueUrl, slowQueueUrl }: FunctionConfig): WakeUpQueue | undefined {
+function openQueue({ queueUrl, slowQueueUrl }: FunctionConfig, logger: Logger): WakeUpQueue | undefined {
   if (queueUrl === undefined) return undefined
-  const queue = createSqsQueue(queueUrl)
-  return slowQueueUrl === undefined ? queue : splitBySpeed(queue, createSqsQueue(slowQueueUrl))
+  const queue = createSqsQueue(queueUrl, logger)
+  return slowQueueUrl === undefined ? queue : splitBySpeed(queue, createSqsQueue(slowQueueUrl, logger))
 }
 
 async function openPatientStore(

@@ -27,7 +27,9 @@ describe('a service of AWS that takes requests and never answers', () => {
   it.concurrent('A queue that never answers does not keep the caller who asks for wake-ups', {
     timeout: GIVES_UP_MS_MAX,
   }, async () => {
-    const asked = createSqsQueue(`${url}/000000000000/looks`).schedule([{ gid: 'a' as Gid, dueInMs: 0 }])
+    const asked = createSqsQueue(`${url}/000000000000/looks`, { warn: () => undefined }).schedule([
+      { gid: 'a' as Gid, dueInMs: 0 },
+    ])
     await expect(asked).rejects.toMatchObject({ name: 'TimeoutError' })
   })
 
