@@ -307,7 +307,7 @@ export class Invocation extends Requests {
     await this.#calls.waitUntilEnded()
     this.#cancelSending?.()
     this.#sendRequestsNow()
-    // What is wanted from now on is not sent.
+    // A wake-up that is wanted from now on is not sent.
     this.#nextSending.tell(false)
     // A function that is frozen in the middle of its work keeps what it holds, such as the locks of a database transaction.
     for (const gid of await this.#calls.waitForOverruns(this.#time.giveBackUntil))
