@@ -54,6 +54,9 @@ const PROMISING: ReadonlySet<string | symbol> = new Set([
  */
 const LENDING: ReadonlySet<string | symbol> = new Set(['prepare', 'transaction', 'createTagStore'])
 
+/** Methods that send a statement, or make one that can be sent. */
+const STATEMENTS: ReadonlySet<string | symbol> = new Set(['query', 'execute', 'prepare'])
+
 /**
  * Methods that give a connection back to its pool. They do nothing on the lent one, because the next borrower would write into the
  * open transaction. Kysely calls `release` after each query.
@@ -66,11 +69,13 @@ const RELEASING: ReadonlySet<string | symbol> = new Set(['release', Symbol.dispo
  * that they send after the ROLLBACK would be committed at once and without a barrier row, or become part of the next borrower's
  * transaction. The raw connection
  * that a query builder takes out of the lent one (`tx.connection`, `promise()`) is lent in the same way, and so are the
- * statements that it prepares. `order` sees what is sent through them.
+ * statements that it prepares. `order` sees what is sent through them. `noteLate` is called for each statement that is refused because
+ * the lease is over.
  */
 export function lease<Connection extends object>(
   connection: Connection,
   order?: StatementOrder,
+  noteLate?: () => void,
 ): Lease<Connection> {
   let isOver = false
   const handles = new WeakMap<object, object>()
@@ -114,6 +119,7 @@ export function lease<Connection extends object>(
       const send = (sent: readonly unknown[]) =>
         LENDING.has(key) ? lend(owner, method, sent) : lendIfConnection(method.apply(owner, [...sent]))
       const run = () => (order === undefined ? send(values) : order.send(key, values, send))
+      if (isOver && STATEMENTS.has(key)) noteLate?.()
       return call(run, isPromising(owner, key) && typeof values.at(-1) !== 'function')
     }
   }

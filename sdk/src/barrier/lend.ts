@@ -1,3 +1,4 @@
+import { BranchError } from '../branch/branch-errors.ts'
 import { type Lease, lease } from './lease.ts'
 import type { StatementOrder } from './statement-order.ts'
 
@@ -11,6 +12,11 @@ export interface Lender<Connection> {
   readonly lend: Lend<Connection>
   /** Takes the connection back for good. It has to be called before the connection is given to another borrower. */
   end(): void
+  /**
+   * Throws BARRIER_TRANSACTION_LOST if a part of an effect has asked for a statement after the effect had settled. It has to be called
+   * right before COMMIT: the statement was refused, and what the part had sent before may not stand alone.
+   */
+  assertNoneLate(): void
 }
 
 /** Lends a connection to several effects, one after another. Each of them has an order of its own. */
@@ -19,10 +25,14 @@ export function createLender<Connection extends object>(
   createOrder: () => StatementOrder,
 ): Lender<Connection> {
   let isOver = false
+  let isLate = false
   let last: Lease<Connection> | undefined
+  const noteLate = (): void => {
+    isLate = true
+  }
   return {
     lend: async (work) => {
-      const lent = lease(connection, createOrder())
+      const lent = lease(connection, createOrder(), noteLate)
       last = lent
       if (isOver) lent.end()
       try {
@@ -34,6 +44,12 @@ export function createLender<Connection extends object>(
     end: () => {
       isOver = true
       last?.end()
+    },
+    assertNoneLate: () => {
+      if (!isLate) return
+      const message =
+        'a part of the effect sent a statement after the effect had settled, so all of it is rolled back: an await was forgotten'
+      throw new BranchError('BARRIER_TRANSACTION_LOST', message)
     },
   }
 }

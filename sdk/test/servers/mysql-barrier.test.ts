@@ -35,6 +35,10 @@ import {
 
 const SUCCEED = { does: 'succeed' } as const
 const DEADLOCK = 1213
+const FORGOTTEN = {
+  code: 'BARRIER_TRANSACTION_LOST',
+  message: expect.stringContaining('an await was forgotten'),
+}
 
 for (const server of ['mariadb', 'mysql'] as const) {
   describeOn(server, 'the MySQL barrier', (url) => {
@@ -230,28 +234,53 @@ for (const server of ['mariadb', 'mysql'] as const) {
           return [outcome, await late]
         }
 
-        it('It cannot take an answered effect along: its next statement is refused', async () => {
+        it('It cannot take an answered effect along: its next statement is refused, and all is rolled back', async () => {
           const call = newCall()
           expect(
-            await runWithLatePart([call], (effect) => mysqlBarrier(pool).run(call, effect)),
-          ).toMatchObject([{ decision: 'run', answer: '"paid"' }, { code: 'BARRIER_TRANSACTION_LOST' }])
-          expect([await countMysqlRows(pool, call.gid), await mysqlEffects(pool, call.gid)]).toEqual([
-            1,
-            ['action'],
-          ])
+            await runWithLatePart([call], (effect) => mysqlBarrier(pool).run(call, effect).catch(keep)),
+          ).toMatchObject([FORGOTTEN, { code: 'BARRIER_TRANSACTION_LOST' }])
+          expect([await countMysqlRows(pool, call.gid), await mysqlEffects(pool, call.gid)]).toEqual([0, []])
         })
 
-        it('It cannot take a group along that is answered', async () => {
+        it('Nothing of an effect is committed of which a part sends a statement behind its end', async () => {
+          const ways: readonly ((tx: PoolConnection, call: BarrierCall) => Promise<unknown>)[] = [
+            (tx, call) => actOnMysql(tx, call, SUCCEED).then(() => actOnMysql(tx, call, SUCCEED)),
+            (tx, call) => actOnMysql(tx, call, SUCCEED).then(() => tx.execute('SELECT 1')),
+            (tx, call) => actOnMysql(tx, call, SUCCEED).then(() => tx.prepare('SELECT 1')),
+            (tx, call) =>
+              actOnMysql(tx, call, SUCCEED).then(() =>
+                toPromise((done) => findRaw(tx).query('SELECT 1', [], done)),
+              ),
+          ]
+          for (const begin of ways) {
+            const call = newCall()
+            let late: Promise<unknown> | undefined
+            const running = mysqlBarrier(pool).run(call, (tx) => {
+              late = begin(tx, call).catch(keep)
+              return 'paid'
+            })
+            await expect(running).rejects.toMatchObject(FORGOTTEN)
+            expect(await late).toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+            expect([await countMysqlRows(pool, call.gid), await mysqlEffects(pool, call.gid)]).toEqual([
+              0,
+              [],
+            ])
+          }
+        })
+
+        it('It cannot take a group along that is answered: the group is rolled back', async () => {
           const calls = [newCall(), newCall()]
           const { groupRunner } = mysqlGroupBarrier(pool)
           const passes = calls.map((call) => ({ admitted: groupRunner.admit(call), entry: () => 0 }))
           const [verdicts, late] = await runWithLatePart(calls, (effect) =>
-            groupRunner.run(passes, async (tx, { length }) => Array(length).fill(await effect(tx))),
+            groupRunner
+              .run(passes, async (tx, { length }) => Array(length).fill(await effect(tx)))
+              .catch(keep),
           )
-          expect(verdicts).toMatchObject(Array(2).fill({ outcome: { decision: 'run', answer: '"paid"' } }))
+          expect(verdicts).toMatchObject(FORGOTTEN)
           expect(late).toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
           for (const { gid } of calls)
-            expect([await countMysqlRows(pool, gid), await mysqlEffects(pool, gid)]).toEqual([1, ['action']])
+            expect([await countMysqlRows(pool, gid), await mysqlEffects(pool, gid)]).toEqual([0, []])
         })
       })
 
@@ -977,6 +1006,10 @@ for (const server of ['mariadb', 'mysql'] as const) {
       })
     })
   })
+}
+
+function keep(error: unknown): unknown {
+  return error
 }
 
 function toPromise(send: (done: (error: unknown) => void) => unknown): Promise<unknown> {

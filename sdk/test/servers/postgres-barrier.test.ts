@@ -236,25 +236,30 @@ describeOn('postgres', 'the PostgreSQL barrier', (url) => {
       await dropPostgresDatabase(url, small)
     })
 
-    it('A part of an effect that nothing waits for cannot take the answered effect along', async () => {
+    it('Nothing of an effect is committed of which a part sends a statement behind its end', async () => {
       const [call, ...grouped] = [newCall(), newCall(), newCall()]
       const late: Promise<unknown>[] = []
       const effect = async (tx: PoolClient, calls: readonly BarrierCall[]) => {
         for (const each of calls) await actOnPostgres(tx, each, SUCCEED)
-        const part = tx.query('SELECT 1').then(() => tx.query('SELECT 1 / 0'))
+        const part = tx.query('SELECT 1').then(() => tx.query('SELECT 1'))
         late.push(part.catch((error: unknown) => error))
         return 'paid'
       }
-      const outcome = await postgresBarrier(pool).run(call, (tx) => effect(tx, [call]))
-      expect(outcome).toEqual({ decision: 'run', answer: '"paid"' })
+      const forgotten = {
+        code: 'BARRIER_TRANSACTION_LOST',
+        message: expect.stringContaining('an await was forgotten'),
+      }
+      const running = postgresBarrier(pool).run(call, (tx) => effect(tx, [call]))
+      await expect(running).rejects.toMatchObject(forgotten)
       const { groupRunner } = postgresGroupBarrier(pool)
       const passes = grouped.map((each) => ({ admitted: groupRunner.admit(each), entry: () => 0 }))
-      const verdicts = await groupRunner.run(passes, async (tx, { length }) =>
+      const group = groupRunner.run(passes, async (tx, { length }) =>
         Array(length).fill(await effect(tx, grouped)),
       )
-      expect(verdicts).toMatchObject(Array(2).fill({ outcome: { decision: 'run', answer: '"paid"' } }))
+      await expect(group).rejects.toMatchObject(forgotten)
       expect(await Promise.all(late)).toMatchObject(Array(2).fill({ code: 'BARRIER_TRANSACTION_LOST' }))
-      for (const { gid } of [call, ...grouped]) expect(await postgresEffects(pool, gid)).toEqual(['action'])
+      for (const { gid } of [call, ...grouped])
+        expect([await countPostgresRows(pool, gid), await postgresEffects(pool, gid)]).toEqual([0, []])
     })
 
     it.each([

@@ -1,6 +1,6 @@
 import { BranchError, isBranchError } from '../../branch/branch-errors.ts'
 import { assertTimeLeft, borrow, type Deadline, within } from '../deadline.ts'
-import { createLender, type Lend } from '../lend.ts'
+import { createLender, type Lend, type Lender } from '../lend.ts'
 import { promisesRollback, toNotRolledBackError } from '../promised-rollback.ts'
 import {
   execute,
@@ -27,26 +27,27 @@ export async function inTransaction<Connection extends MysqlPoolConnection, T>(
 ): Promise<T> {
   const connection = await borrow(deadline, () => pool.getConnection())
   let watch: TransactionWatch | undefined
-  let endLending = (): void => undefined
+  let lender: Lender<Connection> | undefined
   try {
     const result = await within(deadline, async () => {
       const watching = watchTransaction(connection, await execute(connection, 'START TRANSACTION'))
       watch = watching
-      const lender = createLender(connection, watching.createOrder)
-      endLending = lender.end
+      const lending = createLender(connection, watching.createOrder)
+      lender = lending
       const lend: Lend<Connection> = async (work) => {
-        const done = await lender.lend(work)
+        const done = await lending.lend(work)
         if (await watching.isLost())
           throw toTransactionLostError('the effect ended the transaction that it ran in')
         return done
       }
       return body(lend, connection)
     })
+    lender?.assertNoneLate()
     await commit(connection, deadline)
     await giveBack(pool, connection, deadline, watch)
     return result
   } catch (error: unknown) {
-    endLending()
+    lender?.end()
     const isLost = promisesRollback(error) && (await isTransactionGone(connection, deadline, watch))
     await rollBack(pool, connection, deadline, error, watch)
     throw isLost ? toNotRolledBackError(error) : error

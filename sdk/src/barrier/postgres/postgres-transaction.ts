@@ -43,6 +43,7 @@ export async function inTransaction<Client extends PostgresPoolClient, T>(
       await execute(client, `BEGIN; ${await buildTimeouts(client, deadline)}`)
       return body(lend, client)
     })
+    lender.assertNoneLate()
     await commit(client, deadline)
     release(client)
     return result
