@@ -1,5 +1,5 @@
 import { BranchError } from '../branch/branch-errors.ts'
-import { type Opening, readOpenings, type SqlDialect } from './statement-openings.ts'
+import { type Opening, opensBlock, readOpenings, type SqlDialect } from './statement-openings.ts'
 
 /** Methods of mysql2 that begin or end a transaction, or end all that the session holds. */
 const CONTROLLING: ReadonlySet<string | symbol> = new Set([
@@ -27,8 +27,8 @@ export function assertKeepsTransaction(
   const text = TAKING.has(method) ? readText(statement, dialect) : undefined
   if (text === undefined) return []
   const openings = readOpenings(text, dialect)
-  const refused = openings.find(isControlling)
-  if (refused !== undefined) throw toRefusal(refused[0] ?? '')
+  const refused = openings.find((opening) => isControlling(opening, dialect))
+  if (refused !== undefined) throw toRefusal(nameOf(refused))
   return openings
 }
 
@@ -40,23 +40,41 @@ function readText(statement: unknown, dialect: SqlDialect): string | undefined {
   return typeof text === 'string' ? text : undefined
 }
 
-function isControlling([first, second, third]: Opening): boolean {
+function isControlling(opening: Opening, dialect: SqlDialect): boolean {
+  const [first, second, third] = opening
+  const isPostgres = dialect === 'postgres'
   switch (first) {
     case 'COMMIT':
+      return true
     case 'END':
     case 'ABORT':
-      return true
+      // END ends a compound statement of MariaDB.
+      return isPostgres
     case 'BEGIN':
-      // MariaDB knows BEGIN NOT ATOMIC, which begins a block of statements.
-      return second !== 'NOT'
+      return isPostgres || !opensBlock(opening)
     case 'START':
-    case 'PREPARE':
       return second === 'TRANSACTION'
+    case 'PREPARE':
+      // It may also be the name of a prepared statement.
+      return isPostgres && second === 'TRANSACTION' && third !== 'AS'
+    case 'SET':
+      return !isPostgres && setsAutocommit(opening)
     case 'ROLLBACK':
       return second !== 'TO' && third !== 'TO'
     default:
       return false
   }
+}
+
+const AUTOCOMMIT = 'AUTOCOMMIT'
+
+/** MySQL commits when autocommit is turned on, and a session whose autocommit was turned off would go back to its pool so. */
+function setsAutocommit([, second, third]: Opening): boolean {
+  return second === AUTOCOMMIT || ((second === 'SESSION' || second === 'LOCAL') && third === AUTOCOMMIT)
+}
+
+function nameOf([first = '']: Opening): string {
+  return first === 'SET' ? 'SET autocommit' : first
 }
 
 function toRefusal(name: string): BranchError {

@@ -16,7 +16,7 @@ export function readOpenings(text: string, dialect: SqlDialect): readonly Openin
   while (at !== NOWHERE) {
     const { words, end } = readOpening(text, at, dialect)
     if (words.length > 0) openings.push(words)
-    if (mayHaveBody(words)) break
+    if (mayHaveBody(words, dialect)) break
     at = text.includes(';', end) ? findNextStatement(text, end, dialect) : NOWHERE
   }
   return openings
@@ -24,9 +24,21 @@ export function readOpenings(text: string, dialect: SqlDialect): readonly Openin
 
 const NOWHERE = -1
 
-/** The body of a routine, and MariaDB's block of statements (BEGIN NOT ATOMIC), may have semicolons. */
-function mayHaveBody([first, second]: Opening): boolean {
-  return first === 'CREATE' || (first === 'BEGIN' && second === 'NOT')
+/** MariaDB runs these outside of routines, too. */
+const COMPOUND: ReadonlySet<unknown> = new Set(['IF', 'CASE', 'WHILE', 'FOR', 'LOOP', 'REPEAT', 'DECLARE'])
+
+/** Tells whether a statement may have semicolons within it: the body of a routine or an event, or a compound statement. */
+function mayHaveBody(opening: Opening, dialect: SqlDialect): boolean {
+  const [first, second] = opening
+  if (first === 'CREATE') return true
+  if (dialect === 'postgres') return false
+  if (first === 'ALTER') return second === 'EVENT' || second === 'DEFINER'
+  return COMPOUND.has(first) || opensBlock(opening)
+}
+
+/** Tells of MariaDB's block of statements: BEGIN NOT ATOMIC, or in its mode for Oracle's language BEGIN before any statement. */
+export function opensBlock([first, second = 'WORK']: Opening): boolean {
+  return first === 'BEGIN' && second !== 'WORK'
 }
 
 function readOpening(text: string, from: number, dialect: SqlDialect): { words: string[]; end: number } {
@@ -34,6 +46,7 @@ function readOpening(text: string, from: number, dialect: SqlDialect): { words: 
   let at = from
   while (words.length < WORDS_MAX) {
     at = skipBlanks(text, at, dialect)
+    if (dialect === 'mysql' && words[0] === 'SET') at = skipMarks(text, at)
     const end = findWordEnd(text, at)
     if (end === at) break
     words.push(text.slice(at, end).toUpperCase())
@@ -42,16 +55,28 @@ function readOpening(text: string, from: number, dialect: SqlDialect): { words: 
   return { words, end: at }
 }
 
+/** Skips what stands around the names of a system variable (`@@session.autocommit`). One `@` is that of a user's variable. */
+function skipMarks(text: string, from: number): number {
+  let at = from
+  while (text.startsWith('@@', at) || text[at] === '.' || text[at] === '`')
+    at = skipBlanks(text, at + (text[at] === '@' ? 2 : 1), 'mysql')
+  return at
+}
+
 function findWordEnd(text: string, from: number): number {
   let at = from
   while (isWordCode(text.charCodeAt(at))) at++
   return at
 }
 
-/** Tells of letters, digits and `_`. It is false for the NaN behind the end of a text. */
+/** Tells of letters, digits and `_`. Databases take all beyond ASCII for letters. It is false for the NaN behind the end of a text. */
 function isWordCode(code: number): boolean {
   const lower = code | 0x20
-  return (lower >= 0x61 && lower <= 0x7a) || (code >= 0x30 && code <= 0x39) || code === 0x5f
+  return (lower >= 0x61 && lower <= 0x7a) || isDigitCode(code) || code === 0x5f || code >= 0x80
+}
+
+function isDigitCode(code: number): boolean {
+  return code >= 0x30 && code <= 0x39
 }
 
 const BLANK_CODE_MAX = 0x20
@@ -82,9 +107,12 @@ function isDashComment(text: string, at: number, dialect: SqlDialect): boolean {
   return dialect === 'postgres' || Number.isNaN(code) || code <= BLANK_CODE_MAX
 }
 
-function findLineEnd(text: string, at: number, dialect: SqlDialect): number {
-  const feed = toPlace(text, text.indexOf('\n', at))
-  return dialect === 'mysql' ? feed : Math.min(feed, toPlace(text, text.indexOf('\r', at)))
+function findLineEnd(text: string, from: number, dialect: SqlDialect): number {
+  if (dialect === 'mysql') return toPlace(text, text.indexOf('\n', from))
+  // A search for either sign alone would read the whole text for each line.
+  let at = from
+  while (at < text.length && text[at] !== '\n' && text[at] !== '\r') at++
+  return at
 }
 
 function toPlace(text: string, found: number): number {
@@ -95,7 +123,7 @@ function skipMysqlBlock(text: string, at: number): number {
   const isRun = text[at + 2] === '!' || text.startsWith('M!', at + 2)
   if (!isRun) return toPlace(text, skipTo(text, '*/', at + 2))
   let end = text.indexOf('!', at) + 1
-  while (text.charCodeAt(end) >= 0x30 && text.charCodeAt(end) <= 0x39) end++
+  while (isDigitCode(text.charCodeAt(end))) end++
   return end
 }
 
@@ -108,13 +136,13 @@ function skipTo(text: string, mark: string, from: number): number {
 function skipNested(text: string, from: number): number {
   let depth = 0
   let at = from
-  do {
-    const [opened, closed] = [text.indexOf('/*', at), text.indexOf('*/', at)]
-    if (closed === NOWHERE) return text.length
-    const opens = opened !== NOWHERE && opened < closed
-    depth += opens ? 1 : -1
-    at = (opens ? opened : closed) + 2
-  } while (depth > 0)
+  while (at < text.length) {
+    const pair = text.slice(at, at + 2)
+    if (pair === '/*') depth++
+    if (pair === '*/') depth--
+    at += pair === '/*' || pair === '*/' ? 2 : 1
+    if (depth === 0) break
+  }
   return at
 }
 
@@ -149,7 +177,9 @@ function isEscaping(text: string, at: number): boolean {
 
 function skipDollars(text: string, at: number): number {
   const end = findWordEnd(text, at + 1)
-  if (text[end] !== '$' || isWordCode(text.charCodeAt(at - 1))) return at + 1
+  // A digit makes it a parameter ($1).
+  const isTag = text[end] === '$' && !isDigitCode(text.charCodeAt(at + 1))
+  if (!isTag || isWordCode(text.charCodeAt(at - 1))) return at + 1
   const tag = text.slice(at, end + 1)
   return toPlace(text, skipTo(text, tag, end + 1))
 }
