@@ -406,6 +406,8 @@ for (const server of ['mariadb', 'mysql'] as const) {
         ['commit()', (tx) => tx.commit()],
         ['rollback()', (tx) => tx.rollback()],
         ['changeUser()', (tx) => tx.changeUser({})],
+        ['autocommit', (tx) => tx.query('SET autocommit = 1')],
+        ['autocommit of the session', (tx) => tx.query('SET @@session.autocommit = 0')],
         ['reset()', (tx) => tx.reset()],
       ]
       it.each(REFUSED)('An effect that would end its transaction is refused that: %s', async (_, end) => {
@@ -468,6 +470,65 @@ for (const server of ['mariadb', 'mysql'] as const) {
       it('A pool is refused where a connection is needed', () => {
         expect(() => mysqlBarrierIn(pool as unknown as PoolConnection)).toThrow('this is a mysql2 pool')
       })
+
+      it('A savepoint of a stored procedure may take that of the barrier along', async () => {
+        await pool.query('CREATE PROCEDURE save_it() SAVEPOINT saved')
+        const ways = ['CALL save_it()', "PREPARE one FROM 'SAVEPOINT saved'; EXECUTE one"]
+        for (const save of server === 'mariadb' ? ways : ways.slice(0, 1)) {
+          const call = newCall()
+          const outcome = await mysqlBarrier(pool).run(call, async (tx) => {
+            for (const statement of save.split('; ')) await tx.query(statement)
+            await tx.query('SAVEPOINT other')
+            await tx.query('ROLLBACK TO saved')
+            return actOnMysql(tx, call, SUCCEED)
+          })
+          expect(outcome.decision).toBe('run')
+          const refused = newCall()
+          const running = mysqlBarrier(pool).run(refused, async (tx) => {
+            for (const statement of save.split('; ')) await tx.query(statement)
+            await tx.query('SAVEPOINT other')
+            await tx.query('ROLLBACK TO saved')
+            throw new BranchFailure('said no')
+          })
+          await expect(running).rejects.toThrow('said no')
+          const lost = newCall()
+          const losing = mysqlBarrier(pool).run(lost, async (tx) => {
+            await tx.query('SAVEPOINT other')
+            await sendUnguarded(tx, 'ROLLBACK')
+            await sendUnguarded(tx, 'START TRANSACTION')
+            return actOnMysql(tx, lost, SUCCEED)
+          })
+          await expect(losing).rejects.toMatchObject({ code: 'BARRIER_TRANSACTION_LOST' })
+          expect([await mysqlEffects(pool, call.gid), await mysqlEffects(pool, lost.gid)]).toEqual([
+            ['action'],
+            [],
+          ])
+        }
+      })
+
+      it('A row is no answer of the server, whatever its columns are called', async () => {
+        const call = newCall()
+        const outcome = await mysqlBarrier(pool).run(call, async (tx) => {
+          await tx.query('SELECT 1 AS affectedRows, 0 AS serverStatus, NULL AS constructor')
+          return actOnMysql(tx, call, SUCCEED)
+        })
+        expect(outcome.decision).toBe('run')
+      })
+
+      if (server === 'mariadb') {
+        it.each([
+          'IF 1 = 1 THEN INSERT INTO effect (gid, op) VALUES (?, "x"); BEGIN END; END IF',
+          'FOR one IN 1..1 DO INSERT INTO effect (gid, op) VALUES (?, "x"); END FOR',
+          'CASE 1 WHEN 1 THEN INSERT INTO effect (gid, op) VALUES (?, "x"); END CASE',
+          'WHILE NOT EXISTS (SELECT 1 FROM effect WHERE op = "x" AND gid = @one) DO SET @one = ?; INSERT INTO effect (gid, op) VALUES (@one, "x"); END WHILE',
+          'REPEAT INSERT INTO effect (gid, op) VALUES (?, "x"); UNTIL 1 = 1 END REPEAT',
+          'BEGIN NOT ATOMIC INSERT INTO effect (gid, op) VALUES (?, "x"); END',
+        ])('A compound statement of an effect runs: %s', async (statement) => {
+          const call = newCall()
+          await mysqlBarrier(pool).run(call, (tx) => tx.query(statement, [call.gid]))
+          expect(await mysqlEffects(pool, call.gid)).toEqual(['x'])
+        })
+      }
 
       it('Nothing more of an effect is sent once the server has said that its transaction has ended', async () => {
         const call = newCall()
@@ -607,7 +668,7 @@ for (const server of ['mariadb', 'mysql'] as const) {
         const small = await openMysqlDatabase(url, { connectionLimit: 1 })
         const call = newCall()
         const failing = mysqlBarrier(small).run(call, async (tx) => {
-          await tx.query('SET autocommit = 0')
+          await sendUnguarded(tx, 'SET autocommit = 0')
           await actOnMysql(tx, call, SUCCEED)
           await sendUnguarded(tx, 'COMMIT')
           throw new BranchFailure('said no')

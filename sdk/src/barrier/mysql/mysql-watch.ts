@@ -27,7 +27,9 @@ export interface TransactionWatch {
   createOrder(): StatementOrder
   /**
    * Tells after an effect whether the transaction has ended. Without autocommit the server says of any transaction that it is open, so
-   * a savepoint tells it. It asks nothing if none had to be set. The barrier's last statement finds the rest by its row.
+   * a savepoint tells it. It asks nothing if none had to be set. With autocommit the loss of the savepoint alone says nothing: one that
+   * a stored procedure had set before may have taken it along. The barrier's last statement finds the rest by its row, and by what the
+   * server says of the transaction.
    */
   isLost(): Promise<boolean>
   /** Turns autocommit on again, outside of the transaction, since this would commit an open one. */
@@ -63,7 +65,7 @@ export function watchTransaction(connection: MysqlConnection, begun: MysqlDone):
       await execute(connection, `RELEASE SAVEPOINT ${SAVEPOINT}`)
       return false
     } catch (error: unknown) {
-      if (hasErrno(error, NO_SUCH_SAVEPOINT)) return true
+      if (hasErrno(error, NO_SUCH_SAVEPOINT)) return turnedOff !== undefined || !commitsByItself(begun)
       throw error
     }
   }
@@ -97,5 +99,8 @@ export function watchTransaction(connection: MysqlConnection, begun: MysqlDone):
 /** Lists the answers without rows. Rows are left out, since a column of theirs may have any name. */
 function listDone(answer: unknown): readonly MysqlDone[] {
   if (!Array.isArray(answer)) return isDone(answer) ? [answer] : []
-  return answer.filter(isDone).filter((done) => done.constructor.name === 'ResultSetHeader')
+  // A column may be called `constructor`, too.
+  return answer
+    .filter(isDone)
+    .filter((done) => Object.getPrototypeOf(done)?.constructor?.name === 'ResultSetHeader')
 }
