@@ -1,7 +1,7 @@
 import type { Clock } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import type { AlarmClock } from './alarm-clock.ts'
-import { FarRows } from './far-rows.ts'
+import { type DueRow, FarRows } from './far-rows.ts'
 
 /** A row is told of up to this long after it is due. */
 const SLOT_MS = 100
@@ -11,16 +11,6 @@ const ROWS_PER_SLOT_MAX = 8
 const NEAR_MS = 60_000
 /** A row that is due later is not known. It does not matter if it is some seconds late. */
 const AHEAD_MS_MAX = 48 * 3_600_000
-
-export interface DueRow {
-  readonly gid: Gid
-  /** The instant is by this node's clock. */
-  readonly dueAt: number
-  /** Who submitted it. All of whom that is not known count as one. */
-  readonly submitter: string | undefined
-  /** The listed target of a retry. All others count as one, since names cost nothing. */
-  readonly target: string | undefined
-}
 
 /**
  * Knows the next rows that this node has given back to the store, or has accepted for later, so that they need not wait in a

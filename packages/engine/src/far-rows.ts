@@ -1,11 +1,21 @@
+import type { Gid } from '@counterstep/protocol'
 import type { AlarmClock } from './alarm-clock.ts'
-import type { DueRow } from './due-rows.ts'
 
 /** Far rows are kept by the minute in which they are due, and become near ones so long before it. */
 const MINUTE_MS = 60_000
 /** So many are known of one submitter, and of all together. */
 const ROWS_OF_SUBMITTER_MAX = 10_000
 const ROWS_MAX = 50_000
+
+export interface DueRow {
+  readonly gid: Gid
+  /** The instant is by this node's clock. */
+  readonly dueAt: number
+  /** Who submitted it. All of whom that is not known count as one. */
+  readonly submitter: string | undefined
+  /** The listed target of a retry. All others count as one, since names cost nothing. */
+  readonly target: string | undefined
+}
 
 interface OwnRows {
   count: number

@@ -1,7 +1,8 @@
 import type { Gid } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { AlarmClock } from '../src/alarm-clock.ts'
-import { type DueRow, DueRows } from '../src/due-rows.ts'
+import { DueRows } from '../src/due-rows.ts'
+import type { DueRow } from '../src/far-rows.ts'
 import { FakeTime, START_AT } from './support/fake-time.ts'
 
 const HOUR_MS = 3_600_000
