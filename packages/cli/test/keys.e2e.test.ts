@@ -129,7 +129,7 @@ it('S11: The command keys prints a new key alone, and lists its data without the
 })
 
 it('A server on loopback answers to loopback names and to configured ones, and to no other Host', async () => {
-  const more = ['--dtm-port', '0', '--allowed-hosts', 'orders.example']
+  const more = ['--dtm-port', '0', '--allowed-hosts', 'orders.example', '--insecure-no-keys']
   const { process, url } = await ServeProcess.listening(folder, ...more)
   const { dtmUrl } = JSON.parse(process.stdout.find((line) => line.startsWith('{"url":')) ?? '{}')
   for (const [host, status] of [
