@@ -16,6 +16,7 @@ import {
 import { startSaga } from '../../test/submissions.ts'
 import { transition } from '../../test/transition.ts'
 import { call, timer, WorkflowFixture } from '../../test/workflows.ts'
+import { planNext, toPreviewCommand } from '../commands/plan.ts'
 import { PARKED_AT } from '../ports/store.ts'
 import type { WorkflowTransaction } from '../transaction.ts'
 import { buildRequest } from '../values/build-request.ts'
@@ -293,6 +294,8 @@ describe('a skipped step of a workflow', () => {
     expect(refuse(workflow, answer('y'.repeat(70_000)))).toBe('answer-too-large')
     expect(refuse(workflow, answer({ paid: 7 }, 'hand'))).toBe('op-not-due')
     expect(refuse(workflow, skip(id, 'action'))).toBe('answer-required')
+    const preview = toPreviewCommand({ command: 'skip', op: { branchId: id, op: 'action' } })
+    expect(preview && planNext(RULES, workflow, preview, CREATED_AT)).not.toHaveProperty('refusal')
     expect(refuse(workflow, edit(id, 'action', { timeoutMs: 500 }))).toBe('op-not-due')
     const given = give(workflow, answer({ paid: 7 }))
     expect(given.workflow).not.toHaveProperty('attention')
