@@ -34,7 +34,7 @@ import { sendSignal } from './send-signal.ts'
 import type { Signal } from './signal.ts'
 import { submit } from './submit.ts'
 import { submitPrepared } from './submit-prepared.ts'
-import { tccOf } from './tcc/nested-tcc.ts'
+import { openNestedTcc } from './tcc/nested-tcc.ts'
 import { type RunTccOptions, runTcc, type SubmittedTcc } from './tcc/run-tcc.ts'
 import { tcc } from './tcc/tcc.ts'
 import type { Tcc, TccScope, TccSettings } from './tcc/tcc-types.ts'
@@ -163,7 +163,7 @@ export function createClient(options: ClientOptions): Client {
     message: ((settings: TwoPhaseMessageSettings) => message(setup, settings)) as Client['message'],
     runTcc: (settings, callback, options = {}) => runTcc(setup, settings, callback, options),
     tcc: (settings = {}) => tcc(setup, settings),
-    tccOf: (branch) => tccOf(setup, branch),
+    tccOf: (branch) => openNestedTcc(setup, branch),
     submitPrepared: (gid, options = {}) => submitPrepared(setup, gid, options),
     wait: ((gid: string, options: WaitOptions = {}) => waitUntilFinal(setup, gid, options)) as Client['wait'],
     get: (gid, options = {}) => fetchTransaction(setup, gid, options),

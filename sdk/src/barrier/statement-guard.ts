@@ -28,7 +28,7 @@ export function assertKeepsTransaction(
   if (text === undefined) return []
   const openings = readOpenings(text, dialect)
   const refused = openings.find((opening) => isControlling(opening, dialect))
-  if (refused !== undefined) throw toRefusal(nameOf(refused))
+  if (refused !== undefined) throw toRefusal(describeOpening(refused))
   return openings
 }
 
@@ -73,7 +73,7 @@ function setsAutocommit([, second, third]: Opening): boolean {
   return second === AUTOCOMMIT || ((second === 'SESSION' || second === 'LOCAL') && third === AUTOCOMMIT)
 }
 
-function nameOf([first = '']: Opening): string {
+function describeOpening([first = '']: Opening): string {
   return first === 'SET' ? 'SET autocommit' : first
 }
 

@@ -13,7 +13,7 @@ const numberers = new WeakMap<object, object>()
  * the participant may catch that error, and what is registered will be confirmed if the TCC is submitted. Throws a TypeError
  * if the branch does not belong to a TCC.
  */
-export function tccOf(setup: Setup, branch: Pick<Branch, 'gid' | 'branchId' | 'kind'>): TccScope {
+export function openNestedTcc(setup: Setup, branch: Pick<Branch, 'gid' | 'branchId' | 'kind'>): TccScope {
   const { gid, branchId, kind } = branch
   if (kind !== 'tcc') throw new TypeError(`a ${kind} has no nested branches: tccOf needs a branch of a TCC`)
   const claimNumbers = (): void => {

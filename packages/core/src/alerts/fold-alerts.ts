@@ -91,7 +91,7 @@ export function queueAlert(
   const told: string[] = []
   for (const target of listeners) {
     // Nothing is left of what is over, so it is told to those who know of it.
-    const isFor = facts.state === 'over' ? knowsOf(known, target.name) : wants(target, shownNames, samples)
+    const isFor = facts.state === 'over' ? wasTold(known, target.name) : wants(target, shownNames, samples)
     if (!isFor) continue
     const counted = countForTarget(hours, target.name, now)
     hours = counted.hours
@@ -107,12 +107,12 @@ export function queueAlert(
     decidedAt: now,
   }
   const isNew = facts.state === 'open'
-  const toldTo = listeners.filter(({ name }) => told.includes(name) || (!isNew && knowsOf(known, name)))
+  const toldTo = listeners.filter(({ name }) => told.includes(name) || (!isNew && wasTold(known, name)))
   const cases = state.cases.map((each) => (each === known ? noteTold(each, toldTo, listeners.length) : each))
   return { cases, hours, pending: told.length === 0 ? state.pending : [...state.pending, alert] }
 }
 
-function knowsOf(known: AlertCase | undefined, target: string): boolean {
+function wasTold(known: AlertCase | undefined, target: string): boolean {
   return known?.toldTo?.includes(target) ?? true
 }
 

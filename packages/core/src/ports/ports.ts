@@ -119,7 +119,7 @@ export interface WakeUpRequest {
   readonly dueInMs: number
   /** It goes on with a call that has hung, or has taken long so far, and may hold the function that is woken. */
   readonly isSlow?: boolean
-  /** Whose it is, if known: the name of its submitter. A fair queue lets the few of one group overtake the many of another. */
+  /** The name of the submitter, if it is known. A fair queue lets the few transactions of one group overtake the many of another. */
   readonly group?: string
 }
 
