@@ -232,6 +232,21 @@ for (const name of ['nginx', 'caddy'] as const) {
           bodies.end()
         }
       })
+
+      it('S42: Strangers of many addresses keep each other out, and no caller of an own network', async () => {
+        const of = (from: string, sessions: number) =>
+          UnendedBodies.begin({ port, certificate, from, sessions, streamsOfEach: 20, bytes: 3_999 })
+        const first = await of('127.0.0.3', 4)
+        const second = await of('127.0.0.4', 2)
+        try {
+          await until('the last strangers are answered', STREAM_MS_MAX, () => second.statuses.length === 10)
+          expect(new Set(second.statuses)).toEqual(new Set([503]))
+          expect((await ask('GET', '/v1/transactions', bearer())).status).toBe(200)
+        } finally {
+          first.end()
+          second.end()
+        }
+      })
     }
   })
 }

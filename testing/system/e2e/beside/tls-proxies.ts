@@ -14,7 +14,10 @@ interface ProxyOptions {
   readonly certificate: Certificate
 }
 
-/** Starts nginx with infra/proxy/nginx.conf, in which only the port, the certificate and the server's port are others. */
+/**
+ * Starts nginx with infra/proxy/nginx.conf, in which only the port, the certificate, the server's port, the own networks and
+ * the bound of all strangers are others: 127.0.0.1 alone is no stranger, and strangers have 110 requests at a time.
+ */
 export async function startNginx(options: ProxyOptions): Promise<KeptProcess> {
   const { program, port, serverPort, certificate } = options
   const folder = await keptFolder('nginx')
@@ -22,6 +25,8 @@ export async function startNginx(options: ProxyOptions): Promise<KeptProcess> {
   const site = replaceEach(readFileSync(join(PROXIES, 'nginx.conf'), 'utf8'), [
     ['listen 443 ', `listen 127.0.0.1:${port} `],
     ['127.0.0.1:8470', `127.0.0.1:${serverPort}`],
+    ['127.0.0.0/8 ""', '127.0.0.1/32 ""'],
+    ['counterstep_strangers 10000', 'counterstep_strangers 110'],
     ['/etc/nginx/tls/saga.example.com.pem', files.cert],
     ['/etc/nginx/tls/saga.example.com.key', files.key],
   ])
