@@ -1,3 +1,4 @@
+export type { AsJson } from './as-json.ts'
 export type { Barrier, BarrierOptions, BarrierOutcome } from './barrier/barrier.ts'
 export type { LocalOutcome, MessageBarrier, QueryPreparedOptions } from './barrier/message-barrier.ts'
 export { STORED_ANSWER_BYTES_MAX } from './barrier/stored-answer.ts'

@@ -1,7 +1,9 @@
+import type { AsJson } from '../as-json.ts'
+
 declare const ANSWER: unique symbol
 
-/** Without a barrier a step gets no database transaction, and an undo may not know what `do` returned. */
-type Done<Tx, Answer> = [Tx] extends [undefined] ? Answer | undefined : Answer
+/** What `do` returned, as it comes out of JSON. Without a barrier a step gets no database transaction, and an undo may not know it. */
+type Done<Tx, Answer> = [Tx] extends [undefined] ? AsJson<Answer> | undefined : AsJson<Answer>
 
 /**
  * A local step of a workflow: code of the service itself, which {@link step} makes. It is a value beside the workflow's
@@ -49,7 +51,7 @@ export type StepInput<Step> = Step extends { readonly do: (tx: never, input: inf
   : never
 
 /** The value that `do` returns, as it comes out of JSON. */
-export type StepAnswer<Step> = Step extends { readonly [ANSWER]?: infer Answer } ? Answer : never
+export type StepAnswer<Step> = Step extends { readonly [ANSWER]?: infer Answer } ? AsJson<Answer> : never
 
 /**
  * Makes a local step. Its `do` runs in the database transaction of the workflow's barrier, together with the barrier's

@@ -79,12 +79,13 @@ describe('steps', () => {
       do: (tx: DatabaseSync, input: { sku: string }) => tx.prepare('INSERT').run(input.sku).changes,
       undo: (tx, _input, done) => {
         expectTypeOf(tx).toEqualTypeOf<DatabaseSync>()
-        expectTypeOf(done).toEqualTypeOf<number | bigint>()
+        // JSON holds no bigint, so a value that has come out of it is none.
+        expectTypeOf(done).toEqualTypeOf<number>()
       },
     })
     check(
       workflow('order', { version: 1, barrier: sqlite, steps: [insert] }, async (ctx) => {
-        expectTypeOf(await ctx.step(insert, { sku: 'a' })).toEqualTypeOf<number | bigint>()
+        expectTypeOf(await ctx.step(insert, { sku: 'a' })).toEqualTypeOf<number>()
       }),
     )
   })
