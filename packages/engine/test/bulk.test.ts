@@ -46,6 +46,27 @@ function count(view: BulkView) {
 }
 
 describe('A bulk job', () => {
+  it('Acts on none that has come to match since its preview', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node(PATIENT)
+    await strand(fixture, node, 5)
+    const { count: previewedCount, previewed = '' } = await node.engine.bulk.preview(ORDER)
+    expect(previewedCount).toBe(5)
+    await strand(fixture, node, 12)
+    expect((await node.engine.bulk.preview(ORDER)).count).toBe(12)
+    // Those that came later are due later, and one that is due first must not take the place of a previewed one.
+    const choice = { ...ORDER.choice, previewed }
+    const job = await node.engine.bulk.create({ ...ORDER, choice, max: 5 }, BY)
+    expect(job.counts?.total).toBe(5)
+    fixture.services.otherwise = () => 'success'
+    await untilState(fixture, node, job, 'done')
+    const views = await Promise.all(Array.from({ length: 12 }, (_, at) => node.engine.read(`saga-${at}` as Gid)))
+    expect(views.map((view) => view?.status)).toEqual([
+      ...Array(5).fill('succeeded'),
+      ...Array(7).fill('submitted'),
+    ])
+  })
+
   it('retries all that wait, the canaries first, and says who got on', async () => {
     const fixture = new Fixture()
     const node = await fixture.node(PATIENT)

@@ -279,6 +279,8 @@ export interface BulkRequest {
   readonly gids?: readonly string[]
   /** The parameters of the list, as in its URL: `attention=true&problem=bank-a%20compensate%20500`. Only unfinished ones count. */
   readonly filter?: string
+  /** The `previewed` of a preview with the same filter: the job acts on none that has come to match since. */
+  readonly previewed?: string
   readonly reason: string
   /** The default is 20, and the most is 500. */
   readonly ratePerSecond?: number
@@ -298,6 +300,8 @@ export interface BulkPreview {
   readonly groups: readonly BulkGroup[]
   /** The gids of ten of them. */
   readonly samples: readonly string[]
+  /** The whole list in short, for the request that starts the job. Absent where the gids were named. */
+  readonly previewed?: string
 }
 
 export interface BulkGroup {

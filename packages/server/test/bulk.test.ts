@@ -56,6 +56,12 @@ describe('bulk jobs over HTTP', () => {
     ['a filter that is none', { ...ORDER, filter: 'colour=red' }, 'SAGA_QUERY_INVALID'],
     ['a page', { ...ORDER, filter: 'limit=5' }, 'SAGA_BULK_INVALID'],
     ['a bound of null', { ...ORDER, max: null }, 'SAGA_BULK_INVALID'],
+    ['a list that no preview has written', { ...ORDER, previewed: 'short' }, 'SAGA_BULK_INVALID'],
+    [
+      'a list beside gids',
+      { command: 'retry', reason: 'x', gids: ['a'], previewed: '' },
+      'SAGA_BULK_INVALID',
+    ],
     ['a rate of 0', { ...ORDER, ratePerSecond: 0 }, 'SAGA_BULK_INVALID'],
     ['a field too many', { ...ORDER, force: true }, 'SAGA_UNKNOWN_FIELD'],
   ] as const) {

@@ -20,6 +20,8 @@ export interface BulkOptions {
   readonly gids?: readonly string[]
   /** Only unfinished transactions count. */
   readonly filter?: Omit<ListFilter, 'order' | 'limit' | 'cursor'>
+  /** The `previewed` of a preview with the same filter: the job acts on no transaction that has come to match since. */
+  readonly previewed?: string
   /** It is kept in the trail of each transaction. */
   readonly reason: string
   /** The default is 20, and the most is 500. */
@@ -35,8 +37,8 @@ export interface BulkOptions {
  *
  * @example
  * ```ts
- * const { count } = await operator.bulk.preview(order)
- * const { id } = await operator.bulk.start(order)
+ * const { count, previewed } = await operator.bulk.preview(order)
+ * const { id } = await operator.bulk.start({ ...order, previewed })
  * console.log(count, (await operator.bulk.show(id)).counts)
  * ```
  */

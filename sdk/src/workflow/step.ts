@@ -2,7 +2,7 @@ import type { AsJson } from '../as-json.ts'
 
 declare const ANSWER: unique symbol
 
-/** What `do` returned, as it comes out of JSON. Without a barrier a step gets no database transaction, and an undo may not know it. */
+/** The answer of `do` as it comes out of JSON. Without a barrier a step gets no transaction, and an undo may not know it. */
 type Done<Tx, Answer> = [Tx] extends [undefined] ? AsJson<Answer> | undefined : AsJson<Answer>
 
 /**

@@ -320,6 +320,21 @@ describe('a bulk job', () => {
     expect(run.stdout[0]).toContain('bulk job aklmbcdefghijnop: retry  canary')
   })
 
+  it('A job that was agreed to gets the list of its preview', async () => {
+    const previewed = 'Rk3f0aJxT9bQ2w_Z'
+    const replies = reply('POST /v1/bulk', {
+      ...job,
+      count: 2,
+      isExact: true,
+      groups: [],
+      samples: ['a'],
+      previewed,
+    })
+    const run = await runLine([...start, '--attention'], { replies, typed: 'y' })
+    const filtered = { ...order, filter: 'attention=true' }
+    expect(run.sent.map(({ body }) => JSON.parse(body))).toEqual([filtered, { ...filtered, previewed }])
+  })
+
   it('A filter is sent as the parameters of a list', async () => {
     const filter = ['--problem', 'bank-a compensate 500', '--attention', '--rate', '5']
     const run = await runLine([...start, ...filter, '--yes'], { replies: bulk })

@@ -46,7 +46,8 @@ export function BulkDialog({ target, onClose }: BulkDialogProps) {
   const request = toBulkRequest(target, { reason: reason.trim(), canary, ratePerSecond })
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    start.mutate(request)
+    const previewed = preview.data?.previewed
+    start.mutate(previewed === undefined ? request : { ...request, previewed })
   }
   return (
     <Dialog title={`${words}?`} onClose={onClose}>

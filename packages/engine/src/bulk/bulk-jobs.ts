@@ -27,6 +27,7 @@ import type { Looks } from '../looks.ts'
 import { BulkDocuments, type JobWithList, type StoredJob } from './bulk-documents.ts'
 import { type Collected, collectRows, type ListRows } from './collect-rows.ts'
 import { newJobId } from './new-job-id.ts'
+import { readShortList, shortenList } from './previewed-list.ts'
 import { viewJob } from './view-job.ts'
 
 const GROUPS_MAX = 20
@@ -36,7 +37,14 @@ const TRIES_MAX = 20
 /** A checked request. `choice` names the transactions, or says how to find them. */
 export interface BulkOrder {
   readonly command: BulkCommand
-  readonly choice: { readonly gids: readonly Gid[] } | { readonly query: BulkQuery; readonly filter: string }
+  readonly choice:
+    | { readonly gids: readonly Gid[] }
+    | {
+        readonly query: BulkQuery
+        readonly filter: string
+        /** The list of a preview in short. The job acts on no transaction that came to match after it. */
+        readonly previewed?: string
+      }
   readonly reason: string
   readonly ratePerSecond: number
   readonly canary: number
@@ -79,13 +87,14 @@ export class BulkJobs {
         groups: [],
         samples: choice.gids.slice(0, SAMPLES_MAX),
       }
-    const { rows, isExact } = await this.#collect(choice.query, max, caller)
+    const { rows, isExact } = await this.#collect(choice, max, caller)
     return {
       count: rows.length,
       isExact,
       ...(rows.length === 0 ? {} : { oldestAt: Math.min(...rows.map(({ createdAt }) => createdAt)) }),
       groups: groupRows(rows),
       samples: rows.slice(0, SAMPLES_MAX).map(({ gid }) => gid),
+      previewed: shortenList(rows.map(({ gid }) => gid)),
     }
   }
 
@@ -100,7 +109,7 @@ export class BulkJobs {
     const gids =
       'gids' in choice
         ? [...new Set(choice.gids)]
-        : (await this.#collect(choice.query, order.max)).rows.map(({ gid }) => gid as Gid)
+        : (await this.#collect(choice, order.max)).rows.map(({ gid }) => gid as Gid)
     const at = now()
     const job: BulkJob = {
       id: newJobId(ids.token()),
@@ -161,8 +170,13 @@ export class BulkJobs {
     throw toContended()
   }
 
-  #collect(query: BulkQuery, max: number, caller?: string): Promise<Collected> {
-    return collectRows((page) => this.#parts.list(page, caller), query, max)
+  #collect(
+    { query, previewed }: Extract<BulkOrder['choice'], { query: BulkQuery }>,
+    max: number,
+    caller?: string,
+  ): Promise<Collected> {
+    const isWanted = previewed === undefined ? () => true : readShortList(previewed)
+    return collectRows((page) => this.#parts.list(page, caller), query, { max, isWanted })
   }
 
   async #find(id: string, caller?: string): Promise<JobWithList> {

@@ -16,11 +16,16 @@ export interface Collected {
   readonly isExact: boolean
 }
 
-/** Walks the unfinished transactions that match, those that are due first at the top. */
+interface Bounds {
+  readonly max: number
+  readonly isWanted: (gid: string) => boolean
+}
+
+/** Walks the unfinished transactions that match and are wanted, those that are due first at the top. */
 export async function collectRows(
   list: ListRows,
   query: Omit<ListQuery, 'limit' | 'cursor' | 'order'>,
-  max: number,
+  { max, isWanted }: Bounds,
 ): Promise<Collected> {
   const rows = new Map<string, TransactionSummary>()
   let cursor: ListCursor | undefined
@@ -32,6 +37,7 @@ export async function collectRows(
       ...(cursor === undefined ? {} : { cursor }),
     })
     for (const item of items) {
+      if (!isWanted(item.gid)) continue
       if (rows.size === max && !rows.has(item.gid)) return { rows: [...rows.values()], isExact: false }
       rows.set(item.gid, item)
     }

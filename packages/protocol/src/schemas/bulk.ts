@@ -4,6 +4,7 @@ import {
   BULK_COMMANDS,
   BULK_GIDS_MAX,
   BULK_NAMED_MAX,
+  BULK_PREVIEWED_LENGTH_MAX,
   BULK_RATE_PER_SECOND_MAX,
   BULK_STATES,
 } from '../operator-words.ts'
@@ -22,6 +23,14 @@ export const bulkRequestSchema = z
       .exactOptional()
       .describe(
         'The parameters of the list, as in its URL. It excludes gids, and only unfinished transactions count.',
+      ),
+    previewed: z
+      .string()
+      .max(BULK_PREVIEWED_LENGTH_MAX)
+      .regex(/^(?:[\w-]{8})*$/)
+      .exactOptional()
+      .describe(
+        'The `previewed` of a preview with the same filter: the job acts on none that has come to match since.',
       ),
     reason: reasonSchema.describe('It is kept in the trail of each transaction, and in the log.'),
     ratePerSecond: z
@@ -54,6 +63,10 @@ export const bulkPreviewSchema = z
       )
       .readonly(),
     samples: z.array(gidSchema).readonly(),
+    previewed: z
+      .string()
+      .exactOptional()
+      .describe('The whole list in short, for the request that starts the job.'),
   })
   .readonly()
   .describe('What a bulk job would act on.')

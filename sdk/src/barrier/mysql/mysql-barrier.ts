@@ -92,8 +92,9 @@ export function mysqlBarrier<Connection extends MysqlPoolConnection>(
  * it: the row that it rests on may not be on the disk before your COMMIT is. Nothing is repeated: a deadlock is
  * thrown, your transaction is gone, and it is best to answer the call with 500.
  *
- * Turn autocommit off in the session, or send the statements of the effect one after another and let each error of the
- * database pass, also out of a nested transaction of an ORM. A deadlock ends the whole transaction, whatever savepoints it
+ * Send `SET autocommit = 0` as the first statement of the transaction and `SET autocommit = 1` behind its COMMIT or ROLLBACK,
+ * or send the statements of the effect one after another and let each error of the database pass, also out of a nested
+ * transaction of an ORM. (With autocommit off for all of a pool, what others send on it would never be committed.) A deadlock ends the whole transaction, whatever savepoints it
  * has. What mysql2 has in its queue then, or what an effect sends that has caught the error, is committed alone with
  * autocommit on, and once more when the call is repeated.
  *

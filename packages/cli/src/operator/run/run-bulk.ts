@@ -18,14 +18,16 @@ export async function runBulkPreview(context: OperatorContext): Promise<void> {
 export async function runBulkStart(context: OperatorContext): Promise<void> {
   const { line, operator, print, say, signal } = context
   const order = await readOrder(context, readValue(line, 'reason') ?? '')
+  let previewed: string | undefined
   await askWhether(context, async () => {
     const preview = await operator.bulk.preview(order, { signal })
     for (const text of writeBulkPreview(preview, operator.now())) say(text)
+    previewed = preview.previewed
     if (preview.count === 0) throw new NotGivenError('Nothing matches, so nothing was done.')
     return `Start to ${order.command} ${preview.count} transaction(s)?`
   })
   try {
-    const job = await operator.bulk.start(order, { signal })
+    const job = await operator.bulk.start({ ...order, ...dropUndefined({ previewed }) }, { signal })
     if (line.output === 'json') print(cleanJson(job, 2))
     else for (const text of writeBulk(job, operator.now())) print(text)
     say(`What comes of it shows counterstep bulk show ${cleanLine(job.id)}`)

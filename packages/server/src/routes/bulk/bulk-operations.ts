@@ -40,6 +40,7 @@ export const bulkPreviewExample: BulkPreview = {
   oldestAt: 1_699_999_000_000,
   groups: [{ problem: 'bank-a compensate 500', name: 'transfer', count: 128 }],
   samples: ['order-4711', 'order-4715'],
+  previewed: 'Rk3f0aJxT9bQ2w_Z',
 }
 
 const idParameter: JsonObject = {
@@ -58,7 +59,7 @@ export const startBulkOperation: Operation = {
   access: ['operate', 'admin'],
   summary: 'Give one command to many transactions',
   description:
-    'The list of transactions is fixed now. The first few get the command alone; the others follow once these have got on. Any node goes on with the job after a crash.',
+    'The list of transactions is fixed now, and with the `previewed` of a preview it was fixed there. The first few get the command alone; the others follow once these have got on. Any node goes on with the job after a crash.',
   parameters: [
     {
       name: 'dryRun',

@@ -4,6 +4,7 @@ import {
   BULK_COMMANDS,
   BULK_GIDS_MAX,
   BULK_NAMED_MAX,
+  BULK_PREVIEWED_LENGTH_MAX,
   BULK_RATE_PER_SECOND_MAX,
   type Fault,
   type Gid,
@@ -20,6 +21,7 @@ const FIELDS: ReadonlySet<string> = new Set([
   'command',
   'gids',
   'filter',
+  'previewed',
   'reason',
   'ratePerSecond',
   'canary',
@@ -60,17 +62,19 @@ export function parseBulkRequest(body: unknown): BulkOrder {
 }
 
 function readChoice(
-  { gids, filter }: Readonly<Record<string, unknown>>,
+  { gids, filter, previewed }: Readonly<Record<string, unknown>>,
   refuse: (path: string, message: string) => undefined,
 ): BulkOrder['choice'] | undefined {
   if ((gids === undefined) === (filter === undefined)) return refuse('', 'needs either gids or filter')
+  if (!isShortList(previewed)) return refuse('/previewed', 'must be that of the answer to a preview')
   if (filter === undefined) {
+    if (previewed !== undefined) return refuse('/previewed', 'goes with a filter')
     if (isListOfGids(gids)) return { gids }
     return refuse('/gids', `must be 1 to ${BULK_NAMED_MAX} gids`)
   }
   if (typeof filter !== 'string' || filter.length > FILTER_LENGTH_MAX)
     return refuse('/filter', `must be the parameters of a list, at most ${FILTER_LENGTH_MAX} characters`)
-  return { filter, query: readFilter(filter) }
+  return { filter, query: readFilter(filter), ...(previewed === undefined ? {} : { previewed }) }
 }
 
 /** Reads the filters of a list. A bulk job has no page and no order. */
@@ -88,6 +92,11 @@ function readFilter(filter: string): BulkQuery {
 
 function isListOfGids(value: unknown): value is readonly Gid[] {
   return Array.isArray(value) && value.length > 0 && value.length <= BULK_NAMED_MAX && value.every(isGid)
+}
+
+function isShortList(value: unknown): value is string | undefined {
+  if (typeof value !== 'string') return value === undefined
+  return value.length <= BULK_PREVIEWED_LENGTH_MAX && /^(?:[\w-]{8})*$/.test(value)
 }
 
 function isReason(value: unknown): value is string {

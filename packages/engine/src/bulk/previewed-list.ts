@@ -1,0 +1,20 @@
+import { hash } from 'node:crypto'
+
+/** So many characters of a hash stand for a gid. */
+const MARK_LENGTH = 8
+
+/** Writes the list of a preview in short, for the job that is started from it. */
+export function shortenList(gids: readonly string[]): string {
+  return gids.map(markGid).join('')
+}
+
+/** Makes the test whether a gid was in the list that {@link shortenList} has written. */
+export function readShortList(list: string): (gid: string) => boolean {
+  const marks = new Set<string>()
+  for (let from = 0; from < list.length; from += MARK_LENGTH) marks.add(list.slice(from, from + MARK_LENGTH))
+  return (gid) => marks.has(markGid(gid))
+}
+
+function markGid(gid: string): string {
+  return hash('sha256', gid, 'base64url').slice(0, MARK_LENGTH)
+}
