@@ -60,7 +60,9 @@ describe('A bulk job', () => {
     expect(job.counts?.total).toBe(5)
     fixture.services.otherwise = () => 'success'
     await untilState(fixture, node, job, 'done')
-    const views = await Promise.all(Array.from({ length: 12 }, (_, at) => node.engine.read(`saga-${at}` as Gid)))
+    const views = await Promise.all(
+      Array.from({ length: 12 }, (_, at) => node.engine.read(`saga-${at}` as Gid)),
+    )
     expect(views.map((view) => view?.status)).toEqual([
       ...Array(5).fill('succeeded'),
       ...Array(7).fill('submitted'),

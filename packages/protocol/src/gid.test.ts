@@ -45,9 +45,13 @@ describe('a gid', () => {
 
 describe('a branch id', () => {
   it('A branch id is made of letters, digits, dot, underscore, colon and hyphen', () => {
-    expect(CHARACTERS.filter(isBranchId).join('')).toBe(
+    expect(CHARACTERS.filter((each) => isBranchId(`b${each}`)).join('')).toBe(
       '-.0123456789:ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz',
     )
+  })
+
+  it('A branch id is no step that clients remove from a path', () => {
+    expect(['.', '..', '...', '.a'].map(isBranchId)).toEqual([false, false, true, true])
   })
 
   it('A branch id has 1 to 64 characters', () => {

@@ -6,12 +6,15 @@ declare const brand: unique symbol
  * semicolon, and is not `.` or `..`.
  */
 export type Gid = string & { readonly [brand]: 'gid' }
-/** A branch id is unique within its transaction and has 1 to 64 characters of `A-Z a-z 0-9 . _ : -`. */
+/** A branch id is unique within its transaction and has 1 to 64 characters of `A-Z a-z 0-9 . _ : -`. It is not `.` or `..`. */
 export type BranchId = string & { readonly [brand]: 'branchId' }
 
 /** This text says in words what isGid checks. */
 export const GID_RULE =
   'must be 1–128 printable ASCII characters without space, quote, backslash or semicolon, and not . or ..'
+
+/** This text says in words what isBranchId checks. */
+export const BRANCH_ID_RULE = 'must be 1–64 characters of A-Z a-z 0-9 . _ : -, and not . or ..'
 
 // The class is '!' to '~' without the double quote, the single quote, the semicolon and the backslash.
 const GID = /^[!#-&(-:<-[\]-~]+$/
@@ -23,8 +26,7 @@ export function isGid(value: unknown): value is Gid {
     value.length >= 1 &&
     value.length <= GID_LENGTH_MAX &&
     GID.test(value) &&
-    value !== '.' &&
-    value !== '..'
+    !isStepOfDots(value)
   )
 }
 
@@ -33,8 +35,14 @@ export function isBranchId(value: unknown): value is BranchId {
     typeof value === 'string' &&
     value.length >= 1 &&
     value.length <= BRANCH_ID_LENGTH_MAX &&
-    BRANCH_ID.test(value)
+    BRANCH_ID.test(value) &&
+    !isStepOfDots(value)
   )
+}
+
+/** An id stands in the path of requests, from which clients remove such a step. */
+function isStepOfDots(text: string): boolean {
+  return text === '.' || text === '..'
 }
 
 /**

@@ -24,7 +24,7 @@ export { BREAK_CALLS_MAX, BREAK_LATE_MS_MAX, BREAK_WAYS, BREAKS_MAX } from './de
 export type { ErrorCode, ErrorMeaning, Fault } from './errors.ts'
 export { CounterstepError, ERROR_MEANINGS, InvalidRequestError, isCounterstepError } from './errors.ts'
 export type { BranchId, Gid } from './gid.ts'
-export { createTimeOrderedGid, GID_RULE, isBranchId, isGid } from './gid.ts'
+export { BRANCH_ID_RULE, createTimeOrderedGid, GID_RULE, isBranchId, isGid } from './gid.ts'
 export {
   GRPC_CONTENT_TYPE,
   type GrpcTarget,

@@ -1,5 +1,5 @@
 import type { JsonValue } from '@counterstep/protocol'
-import { isBranchId } from '@counterstep/protocol'
+import { BRANCH_ID_RULE, isBranchId } from '@counterstep/protocol'
 import { STEP_ID_LENGTH_MAX, type WorkflowProgram } from '@counterstep/workflow'
 import type { Barrier, BarrierOutcome } from '../barrier/barrier.ts'
 import type { BarrierCall } from '../branch/branch.ts'
@@ -71,8 +71,7 @@ export function workflow(
   const { version, steps = [] } = options
   // The overloads say that it is a barrier of the database that the steps take.
   const barrier = options.barrier as Barrier<never> | undefined
-  if (!isBranchId(name))
-    throw new TypeError(`${name} is no name of a workflow: 1–64 characters of A-Z a-z 0-9 . _ : -`)
+  if (!isBranchId(name)) throw new TypeError(`${name} is no name of a workflow: it ${BRANCH_ID_RULE}`)
   if (!Number.isSafeInteger(version) || version < 1)
     throw new TypeError('the version of a workflow is 1, 2, 3, …')
   assertStepNames(steps)
@@ -91,7 +90,9 @@ function assertStepNames(steps: readonly AnyStep[]): void {
   const names = steps.map(({ name }) => name)
   const wrong = names.find((name) => !isBranchId(name) || name.length > STEP_ID_LENGTH_MAX)
   if (wrong !== undefined)
-    throw new TypeError(`${wrong} is no name of a step: 1–${STEP_ID_LENGTH_MAX} of A-Z a-z 0-9 . _ : -`)
+    throw new TypeError(
+      `${wrong} is no name of a step: 1–${STEP_ID_LENGTH_MAX} of A-Z a-z 0-9 . _ : -, and not . or ..`,
+    )
   const twice = names.find((name, at) => names.indexOf(name) !== at)
   if (twice !== undefined)
     throw new TypeError(`there are two steps ${twice}, and a step is found by its name`)

@@ -1,4 +1,5 @@
 import {
+  BRANCH_ID_RULE,
   type BranchId,
   findPayloadFault,
   isBranchId,
@@ -77,7 +78,7 @@ export function refuseDuplicates(branches: readonly Pick<BranchTarget, 'id'>[], 
 function parseId(value: unknown, position: number, path: string, faults: Faults): BranchId {
   const id = value === undefined ? String(position + 1).padStart(2, '0') : value
   if (!isBranchId(id)) {
-    faults.add('SAGA_BRANCH_ID_INVALID', `${path}/id`, 'must be 1–64 characters of A-Z a-z 0-9 . _ : -')
+    faults.add('SAGA_BRANCH_ID_INVALID', `${path}/id`, BRANCH_ID_RULE)
   }
   return id as BranchId
 }

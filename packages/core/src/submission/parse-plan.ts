@@ -5,6 +5,7 @@
  */
 import {
   BRANCH_ID_LENGTH_MAX,
+  BRANCH_ID_RULE,
   type BranchId,
   FAILURE_CODE_LENGTH_MAX,
   FAILURE_MESSAGE_LENGTH_MAX,
@@ -240,8 +241,7 @@ class PlanReader {
 
   #readHead(entry: Fields, is: WorkflowStep['is'], path: string): StepHead | undefined {
     const { id, name } = entry
-    if (!isBranchId(id))
-      return this.#faults.add(FAULT, `${path}/id`, 'must be 1–64 characters of A-Z a-z 0-9 . _ : -')
+    if (!isBranchId(id)) return this.#faults.add(FAULT, `${path}/id`, BRANCH_ID_RULE)
     if (id.length + this.#suffix.length > BRANCH_ID_LENGTH_MAX)
       return this.#faults.add(FAULT, `${path}/id`, `leaves no room for ${this.#suffix} behind it`)
     if (this.#ids.has(id)) return this.#faults.add(FAULT, `${path}/id`, `${id} stands already`)

@@ -1,5 +1,5 @@
 /** Reads a branch of a saga that waits for a time or for a signal, and calls nothing. */
-import { isBranchId, WAIT_END_MS_MAX } from '@counterstep/protocol'
+import { BRANCH_ID_RULE, isBranchId, WAIT_END_MS_MAX } from '@counterstep/protocol'
 import type { SagaBranch, SignalWait, TimeWait, ValueReference, Wait } from '../definition.ts'
 import { toPlainText } from '../values/build-request.ts'
 import { readInstant, readWaitMs } from '../values/read-time.ts'
@@ -97,13 +97,7 @@ function parseTime(
 
 function parseSignalWait(value: Fields, path: string, { faults }: SagaContext): SignalWait | undefined {
   const { signal: name, onTimeout = 'abort' } = value
-  // The name stands in the path of a request, from which clients remove a step of dots.
-  if (!isBranchId(name) || name === '.' || name === '..')
-    faults.add(
-      'SAGA_WAIT_INVALID',
-      `${path}/signal`,
-      'must be 1–64 characters of A-Z a-z 0-9 . _ : - and not "." or ".."',
-    )
+  if (!isBranchId(name)) faults.add('SAGA_WAIT_INVALID', `${path}/signal`, BRANCH_ID_RULE)
   if (onTimeout !== 'abort' && onTimeout !== 'continue')
     return faults.add('SAGA_WAIT_INVALID', `${path}/onTimeout`, 'must be "abort" or "continue"')
   const timeoutMs = readInteger(

@@ -1,6 +1,7 @@
 /** Reads the submit of a workflow: the name of a function, the URL of its handler, and the input. */
 import {
   ALERT_NAME,
+  BRANCH_ID_RULE,
   GRANTS_MAX,
   INPUT_BYTES_MAX,
   isBranchId,
@@ -24,8 +25,7 @@ export function readWorkflow(
 ): WorkflowDefinition {
   const { faults, headers } = context
   const { workflow: name, input = null } = body
-  if (!isBranchId(name))
-    faults.add('SAGA_WORKFLOW_INVALID', '/workflow', 'must be 1–64 characters of A-Z a-z 0-9 . _ : -')
+  if (!isBranchId(name)) faults.add('SAGA_WORKFLOW_INVALID', '/workflow', BRANCH_ID_RULE)
   const handler = parseUrl(body.handler, '/handler', context)
   const text = JSON.stringify(input as JsonValue)
   if (utf8Length(text, INPUT_BYTES_MAX) > INPUT_BYTES_MAX)

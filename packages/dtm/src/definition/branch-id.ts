@@ -1,4 +1,4 @@
-import { BRANCH_ID_LENGTH_MAX, type BranchId, isBranchId } from '@counterstep/protocol'
+import { BRANCH_ID_RULE, type BranchId, isBranchId } from '@counterstep/protocol'
 import { refuseUnprocessable } from '../wire/answer.ts'
 
 /**
@@ -13,7 +13,7 @@ export function buildBranchId(step: number, subscriber?: number, joint: '-' | '.
 /** Reads a branch id that a client has chosen. Throws for a text that a store could not keep as an id. */
 export function readBranchId(text: string): BranchId {
   if (isBranchId(text)) return text
-  throw refuseUnprocessable(`branch_id must be 1–${BRANCH_ID_LENGTH_MAX} characters of A-Z a-z 0-9 . _ : -`)
+  throw refuseUnprocessable(`branch_id ${BRANCH_ID_RULE}`)
 }
 
 function toTwoDigits(value: number): string {

@@ -1,13 +1,14 @@
 import { loopbackTargets } from '@counterstep/branch-http/targets'
 import { describe, expect, it } from 'vitest'
 import { AnsweredError } from '../wire/answer.ts'
+import type { Registration } from '../wire/read-registration.ts'
 import { type DtmRequest, readRequest } from '../wire/read-request.ts'
 import { readSagaOrder } from './custom-data.ts'
 import { buildMessageDefinition } from './message-definition.ts'
 import { type Note, readNote, writeNote } from './note.ts'
 import { buildSagaDefinition } from './saga-definition.ts'
 import { buildSubmission, readWaitMs } from './submission.ts'
-import { buildTccDefinition } from './two-phase-definition.ts'
+import { buildTccDefinition, buildXaBranch } from './two-phase-definition.ts'
 
 const URL = 'http://127.0.0.1/x'
 const targets = loopbackTargets()
@@ -315,5 +316,17 @@ describe('the content of a submission', () => {
 
   it('The content of a submission differs for each ticket', () => {
     expect(toContent({}, 'u')).not.toBe(toContent({}))
+  })
+})
+
+describe('a branch of XA', () => {
+  const build = (registration: Registration) =>
+    buildXaBranch(registration, { checkUrl: check, protocol: 'http' })
+
+  it('A branch of XA without a URL is refused, since nothing could call it', () => {
+    for (const registration of [{}, { url: '' }]) {
+      expect(() => build({ branch_id: '01', ...registration })).toThrow('needs its url')
+    }
+    expect(build({ branch_id: '01', url: URL })).toMatchObject({ id: '01', url: URL })
   })
 })

@@ -1,5 +1,6 @@
 import type { TccBranch, TccDefinition, XaBranch, XaDefinition } from '@counterstep/core'
 import { DEADLINE_MS_MAX } from '@counterstep/protocol'
+import { refuse } from '../wire/answer.ts'
 import type { Registration } from '../wire/read-registration.ts'
 import type { DtmRequest } from '../wire/read-request.ts'
 import { readBranchHeaders } from './branch-headers.ts'
@@ -54,6 +55,8 @@ export function buildTccBranch(
 
 /** A branch of XA gets no body. Its one URL tells the two calls apart by their `op`. */
 export function buildXaBranch({ branch_id = '', url = '' }: Registration, rules: UrlRules): XaBranch {
+  if (url === '')
+    throw refuse('a branch of XA needs its url, or neither its commit nor its rollback is called')
   return {
     id: readBranchId(branch_id),
     url: readBareUrl(url, rules),

@@ -27,7 +27,9 @@ const NO_SAGA = answerError('a saga is not prepared: submit it')
 const BAD_GID = answerUnprocessable(
   'gid must be 1–128 printable ASCII characters without space, quote, backslash or semicolon, and not . or ..',
 )
-const BAD_BRANCH_ID = answerUnprocessable('branch_id must be 1–64 characters of A-Z a-z 0-9 . _ : -')
+const BAD_BRANCH_ID = answerUnprocessable(
+  'branch_id must be 1–64 characters of A-Z a-z 0-9 . _ : -, and not . or ..',
+)
 /** These answers show more than the recorded ones, so only their status is compared. */
 const SHOWN = { status: 200 }
 

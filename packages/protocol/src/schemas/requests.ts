@@ -49,7 +49,7 @@ const branchIdSchema = z
   .string()
   .min(1)
   .max(BRANCH_ID_LENGTH_MAX)
-  .regex(/^[A-Za-z0-9._:-]+$/)
+  .regex(/^(?!\.{1,2}$)[A-Za-z0-9._:-]+$/)
 
 export const jsonValueSchema: z.ZodType<JsonValue> = z
   .lazy(() =>

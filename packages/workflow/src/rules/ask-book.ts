@@ -147,7 +147,9 @@ export class AskBook {
   #takeId(id: string): string {
     if (!isBranchId(id) || id.length > STEP_ID_LENGTH_MAX) {
       const shown = JSON.stringify(String(id).slice(0, STEP_ID_LENGTH_MAX))
-      throw this.breakRule(`the id ${shown} is not 1–${STEP_ID_LENGTH_MAX} characters of A-Z a-z 0-9 . _ : -`)
+      throw this.breakRule(
+        `the id ${shown} is not 1–${STEP_ID_LENGTH_MAX} characters of A-Z a-z 0-9 . _ : -, or is . or ..`,
+      )
     }
     this.#idsTaken += 1
     if (this.#idsTaken > STEPS_MAX) {
