@@ -35,8 +35,12 @@ export async function runCommand(line: string): Promise<CommandRun> {
       (_error, stdout, stderr) => resolve({ exitCode: child.exitCode ?? -1, output: stdout, errors: stderr }),
     )
   })
-  const last = output.trimEnd().split('\n').at(-1) ?? ''
-  if (!last.startsWith('{')) throw new Error(`npm run chaos -- ${line}\n${output}${errors}`)
+  const last = findLastLine(output)
+  if (!last.startsWith('{')) {
+    // The first line is all that a list of failures shows.
+    const why = errors.split('\n').findLast((each) => each.startsWith('chaos: ')) ?? findLastLine(errors)
+    throw new Error(`npm run chaos -- ${line}: ${why}\n${output}${errors}`)
+  }
   return {
     exitCode,
     output,
@@ -44,6 +48,10 @@ export async function runCommand(line: string): Promise<CommandRun> {
     result: JSON.parse(last) as CommandRun['result'],
     keptFolder: KEPT.exec(output + errors)?.[1],
   }
+}
+
+function findLastLine(text: string): string {
+  return text.trimEnd().split('\n').at(-1) ?? ''
 }
 
 /** Runs the bank, and expects that nothing was lost, doubled or left behind, and that everything that was accepted has ended. */
