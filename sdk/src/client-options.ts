@@ -27,7 +27,7 @@ export interface ClientOptions {
   readonly apiKey?: string | (() => string | Promise<string>)
   /** They are sent with every request, for example an authorization for a proxy. */
   readonly headers?: Readonly<Record<string, string>>
-  /** This is the time limit of one attempt, in milliseconds, without the time of a wait. The default is 10,000. */
+  /** This is the time limit of one attempt, in milliseconds, without the time of a wait. The default is 10,000, and the most is a day. */
   readonly timeoutMs?: number
   /**
    * Says how long a call is tried again while its outcome is open, in milliseconds. The default is 30,000; 0 tries

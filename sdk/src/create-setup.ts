@@ -5,6 +5,9 @@ import { ANSWER_BYTES_MAX_DEFAULT, checkAnswerBytesMax } from './transport/answe
 import { checkUrls } from './transport/server-urls.ts'
 import { createTransport } from './transport.ts'
 
+/** A day. */
+const TIMEOUT_MS_MAX = 86_400_000
+
 /** Puts together what all calls of one client share. Throws a TypeError for an option that cannot be used. */
 export function createSetup(
   {
@@ -26,7 +29,13 @@ export function createSetup(
     serverCount: urls.length,
     fetch: fetch ?? globalThis.fetch,
     answerBytesMax: bytesMax,
-    timeoutMs,
+    timeoutMs: checkTimeoutMs(timeoutMs),
     retryForMs,
   }
+}
+
+/** A timer of more than 24.8 days would end at once. */
+function checkTimeoutMs(timeoutMs: number): number {
+  if (timeoutMs > 0 && timeoutMs <= TIMEOUT_MS_MAX) return timeoutMs
+  throw new TypeError(`timeoutMs must be over 0, and at most ${TIMEOUT_MS_MAX}`)
 }

@@ -56,6 +56,8 @@ export function createTransport({
   return async function send({ path, method, body, timeoutMs, signal, gid, ...request }) {
     signal?.throwIfAborted()
     const key = readApiKey === undefined ? undefined : await readApiKey()
+    // It may have aborted while the key was read, and would tell of that no more.
+    signal?.throwIfAborted()
     const sent = {
       method,
       path,

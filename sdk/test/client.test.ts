@@ -307,6 +307,26 @@ describe('createClient', () => {
     expect(() => createClient({ url: 'nowhere' })).toThrow(TypeError)
   })
 
+  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31])(
+    'A client is not made with a time limit of %s ms, which would end at once',
+    (timeoutMs) => {
+      expect(() => createClient({ url: 'http://saga', timeoutMs })).toThrow('timeoutMs must be over 0')
+    },
+  )
+
+  it('Nothing is sent where the signal aborts while the API key is read', async () => {
+    await using server = await scriptedServer([{ status: 200, body: final }])
+    const controller = new AbortController()
+    const reason = new Error('the caller has gone')
+    const apiKey = async () => {
+      controller.abort(reason)
+      return 'cs_key'
+    }
+    const client = createClient({ url: server.url, apiKey })
+    expect(await catchError(client.submit(transfer, { signal: controller.signal }))).toBe(reason)
+    expect(server.seen).toHaveLength(0)
+  })
+
   it('A client keeps the path of its URL', async () => {
     await using server = await scriptedServer([{ status: 200, body: final }])
     await createClient({ url: `${server.url}/counterstep/` }).get('g')

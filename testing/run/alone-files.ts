@@ -22,6 +22,7 @@ export const ALONE_FILES: readonly string[] = [
   'sdk/test/grouped/idle-queues.test.ts',
   'sdk/test/operator/watch.test.ts',
   'sdk/test/transport/client-elsewhere.test.ts',
+  'sdk/test/transport/client-without-navigator.test.ts',
   'sdk/test/workflow/unhandled-rejections.test.ts',
   'testing/system/e2e/defects.test.ts',
   'testing/system/e2e/packed-packages.test.ts',

@@ -15,7 +15,11 @@ export interface BarrierCall {
   /** It has 1 to 128 bytes of UTF-8 and no control characters. */
   readonly branchId: string
   readonly op: Op
-  /** The default is `01`. Each further barrier that one branch call passes needs another one. It has 1 to 32 bytes. */
+  /**
+   * The default is `01`. Each further barrier that one branch call passes needs another one, but not an alternative that is
+   * tried when another effect has refused: a repeated call would find no row of what has refused, try it again, and both
+   * would have taken effect. Run both in one effect. It has 1 to 32 bytes.
+   */
   readonly barrierId?: string
   /**
    * Says when the orchestrator accepted the transaction, as epoch milliseconds: the same for all its calls. Without

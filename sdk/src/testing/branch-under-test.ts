@@ -69,8 +69,8 @@ export interface BranchUnderTest {
    */
   readonly spend?: () => unknown
   /**
-   * Makes the business refuse from now on the action that it allowed before, for instance by emptying the account.
-   * Run last.
+   * Makes the business refuse from now on the action that it allowed before, for instance by emptying the account,
+   * or by a debt where there can be one, into which a compensation must still give back. Run last.
    */
   readonly drain?: () => unknown
   /**

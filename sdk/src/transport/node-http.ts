@@ -43,14 +43,14 @@ export function findNodeHttp(protocol: string): NodeHttp | undefined {
   return found
 }
 
-/** Deno, Bun, Cloudflare Workers and browsers may have a `process` like Node's, but they name themselves here. */
+/** Deno, Bun, Cloudflare Workers and browsers may have a `process` like Node's, but they name themselves in `navigator`. */
 function isNode(): boolean {
   const { navigator, process } = globalThis
-  return (
-    typeof navigator === 'object' &&
-    navigator?.userAgent?.startsWith('Node.js/') === true &&
-    typeof process?.getBuiltinModule === 'function'
-  )
+  if (typeof process?.getBuiltinModule !== 'function') return false
+  // Node 20 has no navigator yet.
+  return navigator === undefined
+    ? process.release?.name === 'node'
+    : navigator?.userAgent?.startsWith('Node.js/') === true
 }
 
 function openPlain(): NodeHttp {

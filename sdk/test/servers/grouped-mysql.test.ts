@@ -284,6 +284,22 @@ for (const server of ['mariadb', 'mysql'] as const) {
       connection.release()
       await dropMysqlDatabase(pool)
     })
+    for (const type of ['FLOAT', 'FLOAT(10,0)', 'DOUBLE'])
+      it(`Nothing is added to a value of ${type}, which would be rounded`, async () => {
+        const pool = await openMysqlDatabase(url)
+        await pool.query(`CREATE TABLE rounded (id INT PRIMARY KEY, cents ${type} NOT NULL) ENGINE = InnoDB`)
+        await pool.query('INSERT INTO rounded VALUES (1, 16777216)')
+        const connection = await pool.getConnection()
+        const apply = conditionalAdd({ table: 'rounded', valueColumn: 'cents' })
+        const call = { gid: 'rounded', branchId: '01', op: 'action' } as const
+        await connection.beginTransaction()
+        await expect(apply(connection, [{ call, entry: { id: 1, delta: 1 } }])).rejects.toThrow(
+          /whole numbers/,
+        )
+        await connection.rollback()
+        connection.release()
+        await dropMysqlDatabase(pool)
+      })
     it('An addition to a column that would clip the value is an error without a strict sql_mode', async () => {
       const pool = await openMysqlDatabase(url)
       await pool.query(

@@ -35,10 +35,12 @@ export interface RedisBarrierOptions extends Omit<BarrierOptions, 'table'> {
   readonly prefix?: string
   /**
    * A cluster needs this function. It returns the text that stands between braces in the keys of the effect, so that
-   * the barrier's key is in the same slot. The text must be the same for an action and its compensation, which get the
-   * same payload; otherwise the compensation cannot find the action's row. All keys of an effect are checked against
-   * the text. A message's local transaction and its query-back (op `msg`) have no payload, so for them the text must
-   * follow from the gid.
+   * the barrier's key is in the same slot. The text must be the same for an action and its compensation; otherwise the
+   * compensation does not find the action's row, undoes nothing and succeeds. In a plain saga both get the same payload. In a
+   * typed saga and in a workflow a compensation has a payload of its own, where a value of the action's answer may be null:
+   * let the text follow from what both surely have, and throw where it is not there. All keys of an effect are checked
+   * against the text. A message's local transaction and its query-back (op `msg`) have no payload, so for them the text
+   * must follow from the gid.
    */
   readonly hashTag?: (call: BarrierCall) => string
 }

@@ -10,6 +10,7 @@ const INTEGER_BITS: ReadonlyMap<unknown, number> = new Map([
   [8, 64],
 ])
 const DECIMAL = 246
+const INEXACT: ReadonlySet<number> = new Set([4, 5])
 /** CHAR and BINARY. */
 const STRING = 254
 const BINARY = 63
@@ -23,9 +24,13 @@ interface Field {
   readonly decimals: number
 }
 
-/** Reads the definitions of value and key, which are the last of a statement's columns. */
+/** Reads the definitions of value and key, which are the last of a statement's columns. Throws for a value that is not exact. */
 export function readColumnTypes(fields: unknown): Pick<FoundRows, 'keyBytes' | 'column' | 'valueColumn'> {
   const [value, key]: readonly unknown[] = Array.isArray(fields) ? [fields.at(-2), fields.at(-1)] : []
+  if (isField(value) && INEXACT.has(value.type))
+    throw new Error(
+      'conditionalAdd needs a value column of whole numbers: FLOAT and DOUBLE round what is in them',
+    )
   return {
     ...(isField(key) ? { keyBytes: readKeyBytes(key), column: readType(key) } : {}),
     ...(isField(value) ? { valueColumn: readType(value) } : {}),
