@@ -69,7 +69,8 @@ export interface StopOptions extends CallOptions {
 export interface SignalOptions extends CallOptions {
   /**
    * It says which signals are the same one: a second one with this id changes nothing. It has 1 to 128 visible
-   * characters. The default is a random UUID, the same for all attempts of the call.
+   * characters. The default is a random UUID, the same for all attempts of the call: give one where you may call again,
+   * since a wait for two signals would take a second one for another.
    */
   readonly id?: string
 }

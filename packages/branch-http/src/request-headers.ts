@@ -17,8 +17,6 @@ export class BadRequestError extends Error {
 /** Every request has this name, because some firewalls in front of services refuse a request without one. */
 export const USER_AGENT = 'counterstep'
 
-const NO_UNDO = 'none'
-
 // These are the rules of RFC 9110, 5.6.2 and 5.5. undici checks the same, but only once there is a connection.
 const NAME = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
@@ -71,7 +69,8 @@ export function buildRequestHeaders(
   // These repeat the identity for services that do not want to read it from the query.
   headers.push(IDENTITY_HEADERS.gid, call.gid, IDENTITY_HEADERS.branchId, call.branchId)
   headers.push(IDENTITY_HEADERS.op, call.op, IDENTITY_HEADERS.kind, call.kind)
-  if (call.hasNoUndo === true) headers.push('counterstep-undo', NO_UNDO)
+  const undo = describeUndo(call)
+  if (undo !== undefined) headers.push('counterstep-undo', undo)
   // A handler that runs steps within the call answers before its time is over.
   const budgetMs = call.op === 'plan' ? String(leftMs) : undefined
   if (budgetMs !== undefined) headers.push('counterstep-budget-ms', budgetMs)
@@ -87,8 +86,15 @@ export function buildRequestHeaders(
   return headers
 }
 
+/** Describes what the service must know of the undo: that none will follow, or that this one has something to undo. */
+function describeUndo({ hasNoUndo, mustUndo }: BranchCall): 'none' | 'due' | undefined {
+  if (hasNoUndo === true) return 'none'
+  return mustUndo === true ? 'due' : undefined
+}
+
 function toCallToSign(call: BranchCall, targetUri: string): CallToSign {
   const isGet = call.method === 'GET'
+  const undo = describeUndo(call)
   return {
     method: call.method,
     targetUri,
@@ -100,7 +106,7 @@ function toCallToSign(call: BranchCall, targetUri: string): CallToSign {
     branchId: call.branchId,
     op: call.op,
     kind: call.kind,
-    ...(call.hasNoUndo === true ? { undo: NO_UNDO } : {}),
+    ...(undo === undefined ? {} : { undo }),
     body: isGet ? '' : call.body,
   }
 }

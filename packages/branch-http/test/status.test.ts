@@ -106,7 +106,7 @@ describe('the request that a branch receives', () => {
     })
   })
 
-  it('A service is told of an action that nothing will undo, and of no other', async () => {
+  it('A service is told of an action that nothing will undo, and of an undo that has something to undo', async () => {
     const seen: unknown[] = []
     const server = await serveHttp((request, response) => {
       seen.push(request.headers['counterstep-undo'])
@@ -114,7 +114,8 @@ describe('the request that a branch receives', () => {
     })
     await callOnce(server.url, { op: 'action', hasNoUndo: true })
     await callOnce(server.url, { op: 'action' })
-    expect(seen).toEqual(['none', undefined])
+    await callOnce(server.url, { op: 'compensate', mustUndo: true })
+    expect(seen).toEqual(['none', undefined, 'due'])
   })
 
   it('A handler receives in a plan call, and in no other, how much time is left for it', async () => {

@@ -230,7 +230,6 @@ export type {
   TransactionEffect,
   TransactionEvent,
 } from './rules/events.ts'
-export { hasNoUndo } from './rules/has-no-undo.ts'
 export { hasHungBefore, hasLastAttemptHung, mayHangNext } from './rules/hung-attempt.ts'
 export { CHECK, findOp, findPolicy, listCalls, PLAN } from './rules/op-progress.ts'
 export { isGiven } from './rules/operator-commands.ts'
@@ -239,6 +238,7 @@ export { isPaused } from './rules/pause.ts'
 export { type FoldedTransaction, RULES, type Rules } from './rules/rules.ts'
 export { countSignalBytes } from './rules/saga-signals.ts'
 export { chooseOp } from './rules/two-phase.ts'
+export { hasNoUndo, mustUndo } from './rules/undo-of-call.ts'
 export { foldWorkflow } from './rules/workflow.ts'
 export {
   acceptPlan,

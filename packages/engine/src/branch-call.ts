@@ -14,6 +14,7 @@ import {
   isForHandler,
   isJsonRpc,
   isProducer,
+  mustUndo,
   type RecordedDefinition,
   type Run,
   type SagaTransaction,
@@ -40,6 +41,7 @@ export function buildBranchCall(
     acceptedAt: findAcceptedAt(transaction),
     wordsCount: definition.wordsCount ?? false,
     ...(hasNoUndo(transaction, call) ? { hasNoUndo: true as const } : {}),
+    ...(mustUndo(transaction, call) ? { mustUndo: true as const } : {}),
     ...(definition.trace === undefined ? {} : { trace: definition.trace }),
   }
   if (call.op === 'msg') {
@@ -88,7 +90,16 @@ export function buildBranchCall(
 
 type Common = Pick<
   BranchCall,
-  'gid' | 'kind' | 'op' | 'attempt' | 'epoch' | 'acceptedAt' | 'wordsCount' | 'hasNoUndo' | 'trace'
+  | 'gid'
+  | 'kind'
+  | 'op'
+  | 'attempt'
+  | 'epoch'
+  | 'acceptedAt'
+  | 'wordsCount'
+  | 'hasNoUndo'
+  | 'mustUndo'
+  | 'trace'
 >
 
 /** DTM's client finds its workflow by the name that stands in place of the op. */

@@ -15,7 +15,7 @@ export const IDENTITY_NAMES = [
 ] as const
 /** Only a plan call has it. Where it is there, it must be signed. */
 export const BUDGET = 'counterstep-budget-ms'
-/** Only the call of an action that nothing will undo has it. Where it is there, it must be signed. */
+/** The call of an action that nothing will undo has it, and that of an undo with surely something to undo. Where it is there, it must be signed. */
 export const UNDO = 'counterstep-undo'
 
 /** Lists the components that every signature of a call must cover. */

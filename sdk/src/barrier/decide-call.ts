@@ -9,6 +9,8 @@ import {
   mustRollBack,
   type ReuseDecision,
 } from '@counterstep/protocol/barrier'
+import { BARRIER_ID_DEFAULT } from '../branch/barrier-key.ts'
+import type { BarrierCall } from '../branch/branch.ts'
 import { BranchError, BranchFailure } from '../branch/branch-errors.ts'
 import type { BarrierOutcome } from './barrier.ts'
 import { EMPTY_ANSWER, readStoredAnswer } from './stored-answer.ts'
@@ -68,13 +70,16 @@ export function mustRemoveOwn(op: Op, decision: CallDecision, inserted: Inserted
  * Returns the outcome of a call whose effect must not run, or undefined if it must run. Throws BARRIER_TRANSACTION_LOST
  * for a row that was committed without its effect: to answer success would report an effect that never happened, and to
  * undo it would pay back what was never taken. Throws MESSAGE_DUPLICATED or MESSAGE_REFUSED for a message's local
- * transaction that must not commit, and GID_REUSED or BARRIER_UNDO_IN_THE_WAY for a row of another transaction.
+ * transaction that must not commit, GID_REUSED or BARRIER_UNDO_IN_THE_WAY for a row of another transaction, and
+ * BARRIER_ORIGINAL_MISSING for an undo that must have something to undo, and has not.
  */
 export function settleWithoutEffect(
   op: Op,
   decision: CallDecision,
   standing: readonly StandingRow[],
+  mustUndo = false,
 ): BarrierOutcome | undefined {
+  if (mustUndo && isNothingToUndo(decision)) throw toOriginalMissingError(op)
   if (isReuse(decision)) return settleReuse(op, decision)
   if (decision === 'run') {
     const origin = standing.find((row) => row.op === findOriginOp(op))
@@ -103,6 +108,20 @@ export function findOriginal(op: Op, standing: readonly StandingRow[]): JsonValu
 /** Tells whether a row was committed without its effect. */
 export function isUnfinished({ op, reason, answer }: StandingRow): boolean {
   return reason === op && answer === null
+}
+
+export function isNothingToUndo(decision: CallDecision): boolean {
+  return decision === 'null-compensation' || decision === 'nothing-to-undo'
+}
+
+/** An undo of a further barrier may have nothing to undo: its action need not have passed that one. */
+export function isUndoDue({ mustUndo, barrierId = BARRIER_ID_DEFAULT }: BarrierCall): boolean {
+  return mustUndo === true && barrierId === BARRIER_ID_DEFAULT
+}
+
+export function toOriginalMissingError(op: Op): BranchError {
+  const message = `the ${findOriginOp(op)} was answered with success, and this ${op} finds no row of it: both must pass one barrier table, whose rows must stand`
+  return new BranchError('BARRIER_ORIGINAL_MISSING', message)
 }
 
 /** Tells whether an undo had nothing to undo. Such an undo ran no effect, and so it has no answer. */

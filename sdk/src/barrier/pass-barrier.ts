@@ -12,6 +12,7 @@ import {
   decideCall,
   findOriginal,
   type InsertedOps,
+  isUndoDue,
   mustRemoveOwn,
   needsStanding,
   type StandingRow,
@@ -30,6 +31,7 @@ export interface PassingCall extends RowInstants {
   readonly op: Op
   /** The text of an {@link UndoOfRefusal}. */
   readonly refusal?: string | undefined
+  readonly mustUndo: boolean
 }
 
 /** The findings of an insert. */
@@ -69,7 +71,8 @@ export interface BarrierTable {
 /** Checks a call before anything is inserted. Throws BRANCH_CALL_INVALID. */
 export function toPassingCall(call: UndoOfRefusal, now: number): PassingCall {
   const { op, acceptedAt, refusal } = call
-  return { key: toBarrierKey(call), op, refusal, ...computeRowInstants(acceptedAt, now) }
+  const instants = computeRowInstants(acceptedAt, now)
+  return { key: toBarrierKey(call), op, refusal, mustUndo: isUndoDue(call), ...instants }
 }
 
 /**
@@ -81,12 +84,12 @@ export async function passBarrier(
   call: PassingCall,
   effect: (original: JsonValue | undefined) => unknown,
 ): Promise<BarrierOutcome> {
-  const { key, op, at, since, refusal } = call
+  const { key, op, at, since, refusal, mustUndo } = call
   const { ops, origin } = await table.insert(key, barrierRows(op), at)
   const standing = origin === undefined ? await readStanding(table, call, ops) : [origin]
   const decision = decideCall(op, ops, standing, since)
   if (mustRemoveOwn(op, decision, ops)) await table.remove(key, op)
-  const settled = settleWithoutEffect(op, decision, standing)
+  const settled = settleWithoutEffect(op, decision, standing, mustUndo)
   if (settled !== undefined) {
     if (decision === 'null-compensation' && refusal !== undefined) await table.keepAnswer(key, op, refusal)
     if (ops.size === 0) await table.flushStanding?.()

@@ -12,6 +12,8 @@ export interface BarrierKey {
   readonly barrierId: string
 }
 
+export const BARRIER_ID_DEFAULT = '01'
+
 /** These limits are wider than our own ids, since DTM's ids may have any characters. The columns have these widths. */
 export const BARRIER_KEY_BYTES_MAX = { gid: 128, branch_id: 128, barrier_id: 32 } as const
 // The text has no control characters (PostgreSQL stores no NUL) and no lone surrogates (two different ones would become
@@ -25,7 +27,7 @@ export function isBarrierText(value: string, column: string): boolean {
 }
 
 /** Checks the parts of the key before anything is inserted. Throws BRANCH_CALL_INVALID. */
-export function toBarrierKey({ gid, branchId, op, barrierId = '01' }: BarrierCall): BarrierKey {
+export function toBarrierKey({ gid, branchId, op, barrierId = BARRIER_ID_DEFAULT }: BarrierCall): BarrierKey {
   const parts = { gid, branch_id: branchId, barrier_id: barrierId }
   for (const [column, value] of Object.entries(parts)) {
     if (typeof value !== 'string' || !isBarrierText(value, column)) {

@@ -62,6 +62,8 @@ export const BRANCH_CODES = {
   BRANCH_ERROR: { meaning: 'unavailable', statusCode: 500 },
   /** The call is older than the barrier's rows, so it cannot be known any more whether it has run. */
   BARRIER_EXPIRED: { meaning: 'unavailable', statusCode: 500 },
+  /** The action was answered with success, and this undo finds no row of it: the row was lost, or stands in another table. */
+  BARRIER_ORIGINAL_MISSING: { meaning: 'unavailable', statusCode: 500 },
   /** An older transaction of the same gid has made the row of this undo, which can run when that row is purged. */
   BARRIER_UNDO_IN_THE_WAY: { meaning: 'unavailable', statusCode: 500 },
   /** The call met deadlocks or waits for locks again and again. */
@@ -161,7 +163,8 @@ export class BranchFailure extends Error {
 
 /**
  * The branch is not done yet, and has to be asked again later. A handler throws it, and the answer is 425. The database
- * transaction rolls back as after a failure, and no row stays.
+ * transaction rolls back as after a failure, and no row stays: an undo that comes then has nothing to undo. So begin nothing
+ * outside of the transaction that this would leave behind, and wait for work in a branch of its own that only looks.
  *
  * @example
  * ```ts

@@ -33,6 +33,12 @@ export interface BarrierCall {
    * refusal you catch.
    */
   readonly hasNoUndo?: true
+  /**
+   * This call undoes an action that was answered with success. Where the barrier with the default id finds no row of that
+   * action, the row was lost or stands in another table: it fails with `BARRIER_ORIGINAL_MISSING`, and does not succeed
+   * without having undone anything.
+   */
+  readonly mustUndo?: true
   /** This is the payload as it came. Only the Redis barrier's `hashTag` looks at it. */
   readonly payload?: unknown
   /**

@@ -6,7 +6,7 @@ import {
   type Op,
   readCallIdentity,
 } from '@counterstep/protocol'
-import { isBarrierText } from './barrier-key.ts'
+import { BARRIER_ID_DEFAULT, isBarrierText } from './barrier-key.ts'
 import type { Branch } from './branch.ts'
 import { BranchError } from './branch-errors.ts'
 import { listHeaders } from './header-values.ts'
@@ -61,7 +61,6 @@ const WORKFLOW_KINDS: CalledKinds = {
   workflow: { kind: 'workflow', ops: ['plan', 'action', 'compensate'] },
 }
 
-const BARRIER_ID_DEFAULT = '01'
 const IDENTITY_PARTS = ['gid', 'branchId', 'op', 'kind'] as const
 const COUNT = /^\d{1,15}$/
 
@@ -116,17 +115,22 @@ function parseCall({ url, headers, payload, signal }: BranchRequest, kinds: Call
     attempt: readCount(known['counterstep-attempt']),
     epoch: readCount(known['counterstep-epoch']),
     ...(acceptedAt === undefined ? {} : { acceptedAt }),
-    ...(op === 'action' && readUndo(known['counterstep-undo']) === 'none' ? { hasNoUndo: true } : {}),
+    ...readUndo(op, known['counterstep-undo']),
     payload,
     ...(signal === undefined ? {} : { signal }),
     headers: known,
   }
 }
 
-/** Without the header there is an undo. */
-function readUndo(text: string | undefined): 'none' | undefined {
-  if (text === undefined || text === 'none') return text
-  throw new BranchError('BRANCH_CALL_INVALID', 'the header counterstep-undo is not none')
+/** Without the header there may be an undo of an action, and an undo may have nothing to undo. */
+function readUndo(op: Op, text: string | undefined): Pick<Branch, 'hasNoUndo' | 'mustUndo'> {
+  if (text === undefined || (op !== 'action' && op !== 'compensate')) return {}
+  if (op === 'action' && text === 'none') return { hasNoUndo: true }
+  if (op === 'compensate' && text === 'due') return { mustUndo: true }
+  throw new BranchError(
+    'BRANCH_CALL_INVALID',
+    'the header counterstep-undo is none for an action, and due for its undo',
+  )
 }
 
 function readIdentity(url: unknown): CallIdentity {

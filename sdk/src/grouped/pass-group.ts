@@ -1,6 +1,6 @@
 import type { Op } from '@counterstep/protocol'
 import { barrierRows } from '@counterstep/protocol/barrier'
-import { decideCall, findOriginal, mustRemoveOwn, needsStanding } from '../barrier/decide-call.ts'
+import { decideCall, findOriginal, isUndoDue, mustRemoveOwn, needsStanding } from '../barrier/decide-call.ts'
 import { AnsweredCalls } from './answered-calls.ts'
 import { applyRound, type GroupWork, removeFailed } from './apply-round.ts'
 import type { GroupPass, GroupVerdict } from './group-barrier.ts'
@@ -90,7 +90,7 @@ interface Findings {
   /** The number of new rows. */
   readonly rows: number
   readonly running: readonly Member[]
-  /** Members whose own row is new, and must not stay. */
+  /** Members with new rows that must not stay, once for each such row. */
   readonly removed: readonly Member[]
   /** The refusals that undos without anything to undo keep. */
   readonly refused: readonly KeptAnswer[]
@@ -117,7 +117,7 @@ function* decideRound(
     const { op, branch, since, call } = member.admitted
     const rows = standing?.get(branch) ?? []
     const decision = decideCall(op, findOps(member), rows, since)
-    const verdict = toSettledVerdict(op, decision, rows)
+    const verdict = toSettledVerdict(op, decision, rows, isUndoDue(call))
     if (verdict === undefined) {
       running.push({ ...member, original: findOriginal(op, rows) })
       continue
@@ -125,8 +125,9 @@ function* decideRound(
     verdicts[member.place] = verdict
     if (decision === 'null-compensation' && call.refusal !== undefined)
       refused.push({ admitted: member.admitted, answer: call.refusal })
-    const isRefused = 'error' in verdict && findOps(member).has(op)
-    if (isRefused || mustRemoveOwn(op, decision, findOps(member))) removed.push(member)
+    const refusedOps = 'error' in verdict ? [...findOps(member)] : []
+    const removedOps = mustRemoveOwn(op, decision, findOps(member)) ? [op] : refusedOps
+    for (const each of removedOps) removed.push({ ...member, admitted: { ...member.admitted, op: each } })
   }
   return { rows: inserted.size, running, removed, refused }
 }

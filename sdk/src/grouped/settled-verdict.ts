@@ -18,9 +18,10 @@ export function toSettledVerdict(
   op: Op,
   decision: CallDecision,
   standing: readonly StandingRow[],
+  mustUndo = false,
 ): GroupVerdict | undefined {
   try {
-    const outcome = settleWithoutEffect(op, decision, standing)
+    const outcome = settleWithoutEffect(op, decision, standing, mustUndo)
     return outcome && { outcome }
   } catch (error: unknown) {
     return { error }

@@ -205,6 +205,43 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
       })
     })
 
+    describe('an undo that must have something to undo', () => {
+      const newUndo = (more: object = {}) => ({ ...newCall('compensate'), mustUndo: true as const, ...more })
+
+      it('It fails each time where no row of its action stands, leaves no row, and runs once there is one', async () => {
+        const undo = newUndo()
+        for (let attempt = 0; attempt < 2; attempt++)
+          await expect(fixture.run(undo, SUCCEED)).rejects.toMatchObject({ code: 'BARRIER_ORIGINAL_MISSING' })
+        expect(await fixture.rows(undo.gid)).toBe(0)
+        const { mustUndo: _, ...action } = { ...undo, op: 'action' as const }
+        expect((await fixture.run(action, SUCCEED)).decision).toBe('run')
+        expect((await fixture.run(undo, SUCCEED)).decision).toBe('run')
+        expect((await fixture.run(undo, SUCCEED)).decision).toBe('duplicate')
+        expect(await fixture.effects(undo.gid)).toEqual(['action', 'compensate'])
+      })
+
+      it('It fails alone among others that come at once', async () => {
+        const undos = Array.from({ length: 6 }, (_, at) => (at % 3 === 1 ? newUndo() : newCall('compensate')))
+        const codes = await Promise.all(
+          undos.map((undo) =>
+            fixture.run(undo, SUCCEED).then(
+              ({ decision }) => decision as string,
+              (error: { readonly code?: string }) => error.code,
+            ),
+          ),
+        )
+        const [missing, none] = ['BARRIER_ORIGINAL_MISSING', 'null-compensation']
+        expect(codes).toEqual([none, missing, none, none, missing, none])
+        const rows = await Promise.all(undos.map(({ gid }) => fixture.rows(gid)))
+        expect(rows.map((count) => count > 0)).toEqual([true, false, true, true, false, true])
+      })
+
+      it('A further barrier of the call may have nothing to undo', async () => {
+        const undo = newUndo({ barrierId: '02' })
+        expect((await fixture.run(undo, SUCCEED)).decision).toBe('null-compensation')
+      })
+    })
+
     describe('a refusal that nothing undoes', () => {
       const newFinalCall = () => ({ ...newCall(), hasNoUndo: true as const })
 

@@ -53,9 +53,24 @@ describe('a branch call', () => {
     const headers = { 'counterstep-undo': 'none' }
     expect(parseBranch({ url: callUrl(QUERY), headers })).toMatchObject({ hasNoUndo: true })
     expect(parseBranch({ url: callUrl(QUERY), headers: {} })).not.toHaveProperty('hasNoUndo')
-    const undo = callUrl({ ...QUERY, op: 'compensate' })
-    expect(parseBranch({ url: undo, headers })).not.toHaveProperty('hasNoUndo')
   })
+
+  it('An undo is read as one that has something to undo by its header alone', () => {
+    const url = callUrl({ ...QUERY, op: 'compensate' })
+    expect(parseBranch({ url, headers: { 'counterstep-undo': 'due' } })).toMatchObject({ mustUndo: true })
+    expect(parseBranch({ url, headers: {} })).not.toHaveProperty('mustUndo')
+  })
+
+  for (const [op, text] of [
+    ['action', 'due'],
+    ['compensate', 'none'],
+    ['compensate', 'some'],
+  ] as const)
+    it(`The header counterstep-undo of ${op} is not ${text}`, () => {
+      const call = () =>
+        parseBranch({ url: callUrl({ ...QUERY, op }), headers: { 'counterstep-undo': text } })
+      expect(call).toThrow(/counterstep-undo/)
+    })
 
   it('A branch call is read from Headers of another class', () => {
     const url = callUrl(QUERY)

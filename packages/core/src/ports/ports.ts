@@ -27,6 +27,8 @@ export interface BranchCall {
   readonly wordsCount: boolean
   /** Nothing will undo the call, so that its service has to keep a refusal. */
   readonly hasNoUndo?: true
+  /** The call undoes an action that was answered with success, so that there is surely something to undo. */
+  readonly mustUndo?: true
   /** The body goes into an envelope of JSON-RPC, and the answer comes out of one. */
   readonly isJsonRpc?: true
   /**

@@ -10,7 +10,14 @@ import { toBarrierKey } from '../../branch/barrier-key.ts'
 import type { BarrierCall } from '../../branch/branch.ts'
 import { BranchError, BranchFailure, BranchOngoing } from '../../branch/branch-errors.ts'
 import type { BarrierOptions, BarrierOutcome } from '../barrier.ts'
-import { settleReuse, toMessageError, toOutcome } from '../decide-call.ts'
+import {
+  isNothingToUndo,
+  isUndoDue,
+  settleReuse,
+  toMessageError,
+  toOriginalMissingError,
+  toOutcome,
+} from '../decide-call.ts'
 import { keepRefusals } from '../keep-refusals.ts'
 import { buildLocalCall, type MessageBarrier } from '../message-barrier.ts'
 import type { UndoOfRefusal } from '../pass-barrier.ts'
@@ -106,7 +113,10 @@ export function redisBarrier(
         STORED_ANSWER_BYTES_MAX,
         at,
         since,
-        ...decisions,
+        // The script writes nothing for a decision that it does not know.
+        ...(isUndoDue(call)
+          ? decisions.map((each) => (isNothingToUndo(each) ? ORIGINAL_MISSING : each))
+          : decisions),
         call.refusal ?? '',
       ]
       const reply = await evaluate(redis, toScript(script), [key, ...keys], [...rule, ...(args ?? [])])
@@ -132,6 +142,8 @@ export function redisBarrier(
     },
   }
 }
+
+const ORIGINAL_MISSING = 'original-missing'
 
 const NO_EFFECT: RedisEffect = { script: '', keys: [] }
 
@@ -198,6 +210,8 @@ function readReply(op: Op, reply: unknown): BarrierOutcome {
     case 'nothing-to-undo':
     case 'undo-in-the-way':
       return settleReuse(op, word)
+    case ORIGINAL_MISSING:
+      throw toOriginalMissingError(op)
     default:
       throw toNoIoredisError()
   }

@@ -121,14 +121,14 @@ export function sqliteBarrier<Database extends SqliteDatabase>(
 
 function pass(
   rows: SqliteRows,
-  { key, op, at, since, refusal }: PassingCall,
+  { key, op, at, since, refusal, mustUndo }: PassingCall,
   effect: (original: JsonValue | undefined) => unknown,
 ): BarrierOutcome {
   const inserted = rows.insert(key, barrierRows(op), at)
   const standing = needsStanding(op, inserted) ? rows.readStanding(key) : []
   const decision = decideCall(op, inserted, standing, since)
   if (mustRemoveOwn(op, decision, inserted) && !rows.remove(key, op)) throw toTransactionLostError()
-  const settled = settleWithoutEffect(op, decision, standing)
+  const settled = settleWithoutEffect(op, decision, standing, mustUndo)
   if (settled !== undefined) {
     const isKept = decision === 'null-compensation' && refusal !== undefined
     if (isKept && !rows.keepAnswer(key, op, refusal)) throw toTransactionLostError()

@@ -1,3 +1,5 @@
+import { findEdit } from '../record/edits.ts'
+import { findUrl } from '../record/find-url.ts'
 import type { Transaction } from '../transaction.ts'
 import type { CallKey } from './events.ts'
 
@@ -12,6 +14,25 @@ export function hasNoUndo(transaction: Transaction, { branch, op }: CallKey): bo
   if (called.role === 'pivot') return true
   // A local step of a workflow has a compensation even if it has no undo: its handler then holds back copies of one that failed.
   return called.role === undefined && (called.compensation ?? '') === ''
+}
+
+/**
+ * Tells whether the call undoes an action that its service has answered with success, so that a service which finds nothing to undo
+ * has lost the record of it. What an operator has done by hand, or sent elsewhere, may have left none.
+ */
+export function mustUndo(transaction: Transaction, { branch, op }: CallKey): boolean {
+  if (op !== 'compensate' || findSagaBranch(transaction, branch) === undefined) return false
+  const action = { branch, op: 'action' } as const
+  const progress = transaction.branches[branch]
+  return (
+    progress !== undefined &&
+    'action' in progress &&
+    progress.action.state === 'succeeded' &&
+    progress.action.byHand === undefined &&
+    findUrl(transaction, action) !== '' &&
+    findEdit(transaction, action)?.url === undefined &&
+    findEdit(transaction, { branch, op })?.url === undefined
+  )
 }
 
 function findSagaBranch(transaction: Transaction, position: number) {
