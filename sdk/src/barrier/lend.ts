@@ -13,8 +13,9 @@ export interface Lender<Connection> {
   /** Takes the connection back for good. It has to be called before the connection is given to another borrower. */
   end(): void
   /**
-   * Throws BARRIER_TRANSACTION_LOST if a part of an effect has asked for a statement after the effect had settled. It has to be called
-   * right before COMMIT: the statement was refused, and what the part had sent before may not stand alone.
+   * Throws BARRIER_TRANSACTION_LOST if a part of an effect has asked for a statement after the effect had settled, or if a statement
+   * has failed that the effect did not wait for. It has to be called right before COMMIT: such a statement did nothing, and the rest may
+   * not stand alone.
    */
   assertNoneLate(): void
 }
@@ -27,18 +28,22 @@ export function createLender<Connection extends object>(
   let isOver = false
   let isLate = false
   let last: Lease<Connection> | undefined
+  const orders: StatementOrder[] = []
   const noteLate = (): void => {
     isLate = true
   }
   return {
     lend: async (work) => {
-      const lent = lease(connection, createOrder(), noteLate)
+      const order = createOrder()
+      orders.push(order)
+      const lent = lease(connection, order, noteLate)
       last = lent
       if (isOver) lent.end()
       try {
         return await work(lent.handle)
       } finally {
         lent.end()
+        order.settle?.()
       }
     },
     end: () => {
@@ -46,10 +51,16 @@ export function createLender<Connection extends object>(
       last?.end()
     },
     assertNoneLate: () => {
-      if (!isLate) return
-      const message =
-        'a part of the effect sent a statement after the effect had settled, so all of it is rolled back: an await was forgotten'
-      throw new BranchError('BARRIER_TRANSACTION_LOST', message)
+      if (isLate) throw toForgottenError('a part of the effect sent a statement after the effect had settled')
+      if (orders.some((order) => order.hasForgotten?.() === true))
+        throw toForgottenError('a statement has failed that the effect did not wait for')
     },
   }
+}
+
+function toForgottenError(found: string): BranchError {
+  return new BranchError(
+    'BARRIER_TRANSACTION_LOST',
+    `${found}, so all of it is rolled back: an await was forgotten`,
+  )
 }

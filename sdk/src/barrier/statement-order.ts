@@ -1,3 +1,4 @@
+import { ForgottenStatements } from './forgotten-statements.ts'
 import { isThenable } from './thenable.ts'
 
 /** Sees each call of an effect before its driver does. */
@@ -8,6 +9,10 @@ export interface StatementOrder {
     values: readonly unknown[],
     call: (values: readonly unknown[]) => unknown,
   ): unknown
+  /** Is called when the effect has settled. Absent: the database itself refuses to commit where a statement has failed. */
+  settle?(): void
+  /** Tells right before COMMIT whether a statement has failed that the effect did not wait for. */
+  hasForgotten?(): boolean
 }
 
 /** Methods of mysql2 that send one statement. */
@@ -24,6 +29,7 @@ export interface StatementWatch {
 
 /** The answers to a prepared statement may come at any time later, so `prepare` counts as a statement that is under way. */
 export function watchOrder({ beforeUnordered, noteAnswer }: StatementWatch): StatementOrder {
+  const forgotten = new ForgottenStatements()
   let isOrdered = true
   let isUnderWay = false
   const succeed = (answer: unknown): void => {
@@ -35,6 +41,8 @@ export function watchOrder({ beforeUnordered, noteAnswer }: StatementWatch): Sta
     return answer
   }
   return {
+    settle: () => forgotten.settle(),
+    hasForgotten: () => forgotten.hasFailed(),
     send: (method, values, call) => {
       const isPreparing = method === PREPARING
       if (!(isPreparing || SENDING.has(method))) return call(values)
@@ -47,9 +55,10 @@ export function watchOrder({ beforeUnordered, noteAnswer }: StatementWatch): Sta
       // `then` that throws.
       isUnderWay = true
       const callback = values.at(-1)
-      if (isCallback(callback)) return call([...values.slice(0, -1), noteSuccess(callback, succeed)])
+      if (isCallback(callback))
+        return call([...values.slice(0, -1), noteOutcome(callback, succeed, forgotten)])
       const answer = call(values)
-      return isThenable(answer) && !('on' in answer) ? answer.then(notePromised) : answer
+      return isThenable(answer) && !('on' in answer) ? forgotten.watch(answer.then(notePromised)) : answer
     },
   }
 }
@@ -60,9 +69,14 @@ function isCallback(value: unknown): value is Callback {
   return typeof value === 'function'
 }
 
-function noteSuccess(callback: Callback, succeed: (answer: unknown) => void): Callback {
+function noteOutcome(
+  callback: Callback,
+  succeed: (answer: unknown) => void,
+  forgotten: ForgottenStatements,
+): Callback {
   return (error: unknown, ...answer: unknown[]): unknown => {
     if (error === null || error === undefined) succeed(answer[0])
+    else forgotten.noteFailure()
     return callback(error, ...answer)
   }
 }

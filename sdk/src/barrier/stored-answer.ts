@@ -1,5 +1,6 @@
 import type { JsonValue } from '@counterstep/protocol'
-import { BranchError, isBranchFailure, isBranchOngoing } from '../branch/branch-errors.ts'
+import { BranchError, isBranchError, isBranchFailure, isBranchOngoing } from '../branch/branch-errors.ts'
+import { isThenable } from './thenable.ts'
 
 /**
  * Says how many bytes of JSON an answer may have: it is stored beside the effect, and the orchestrator keeps 1 KiB of it.
@@ -53,12 +54,19 @@ export function readStoredAnswer(answer: string | null | undefined): JsonValue |
 function toJson(value: unknown): string {
   let json: string | undefined
   try {
-    json = JSON.stringify(value)
+    json = JSON.stringify(value, refusePromise)
   } catch (error: unknown) {
+    if (isBranchError(error)) throw error
     throw new BranchError('BRANCH_ANSWER_INVALID', 'the answer is no JSON value', error)
   }
   if (json !== undefined) return json
   throw toInvalid(`a ${typeof value}, no JSON value`)
+}
+
+/** JSON writes a promise as {}, such as that of a statement whose await was forgotten. */
+function refusePromise(_key: string, value: unknown): unknown {
+  if (isThenable(value)) throw toInvalid('a promise that was not awaited')
+  return value
 }
 
 function isResponse(value: unknown): boolean {

@@ -22,6 +22,7 @@ describe('the answer that is stored beside an effect', () => {
     ['a Response', new Response(null, { status: 409 })],
     ['a query that was never run', new Query()],
     ['a function', () => 7],
+    ['a list of promises', { lines: [Promise.resolve(7)] }],
   ])('No answer is %s', (_, value) => {
     expect(() => toAnswerText(value)).toThrow(expect.objectContaining({ code: 'BRANCH_ANSWER_INVALID' }))
   })

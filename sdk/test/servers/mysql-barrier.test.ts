@@ -268,6 +268,67 @@ for (const server of ['mariadb', 'mysql'] as const) {
           }
         })
 
+        /** The event of an untaken rejection would end the run. This takes it without the barrier hearing of it. */
+        const take = (floating: Promise<unknown>) =>
+          void Promise.prototype.then.call(floating, undefined, () => undefined)
+        const FAILING = "INSERT INTO effect (number, gid, op) VALUES ('none', 'x', 'y')"
+        const FLOATING: readonly (readonly [string, (tx: PoolConnection) => unknown])[] = [
+          ['when the effect has settled', (tx) => void tx.query(FAILING).catch(keep)],
+          ['to a callback when the effect has settled', (tx) => void findRaw(tx).query(FAILING, [], keep)],
+          [
+            'before the next one that the effect waits for',
+            (tx) => {
+              take(tx.query(FAILING))
+              return tx.query('SELECT 1').then(() => 'paid')
+            },
+          ],
+        ]
+        it.each(FLOATING)(
+          'Nothing of an effect is committed whose statement fails %s, and for which it does not wait',
+          async (_, end) => {
+            const call = newCall()
+            const running = mysqlBarrier(pool).run(call, async (tx) => {
+              await actOnMysql(tx, call, SUCCEED)
+              return end(tx)
+            })
+            await expect(running).rejects.toMatchObject(FORGOTTEN)
+            expect([await countMysqlRows(pool, call.gid), await mysqlEffects(pool, call.gid)]).toEqual([
+              0,
+              [],
+            ])
+          },
+        )
+
+        it('An effect may bear the failure of a statement that it has waited for in any way', async () => {
+          const ways: readonly ((tx: PoolConnection) => Promise<unknown>)[] = [
+            (tx) => tx.query(FAILING).catch(keep),
+            (tx) => Promise.allSettled([tx.query(FAILING), tx.query('SELECT 1')]),
+            async (tx) => {
+              try {
+                await tx.execute(FAILING)
+              } catch {
+                // The effect bears it.
+              }
+            },
+            async (tx) => {
+              const failing = tx.query(FAILING)
+              take(failing)
+              await tx.query('SELECT 1')
+              return failing.catch(keep)
+            },
+            (tx) => toPromise((done) => findRaw(tx).query(FAILING, [], done)).catch(keep),
+          ]
+          for (const way of ways) {
+            const call = newCall()
+            const { decision } = await mysqlBarrier(pool).run(call, async (tx) => {
+              await actOnMysql(tx, call, SUCCEED)
+              await way(tx)
+              return 'paid'
+            })
+            expect([decision, await mysqlEffects(pool, call.gid)]).toEqual(['run', ['action']])
+          }
+        })
+
         it('It cannot take a group along that is answered: the group is rolled back', async () => {
           const calls = [newCall(), newCall()]
           const { groupRunner } = mysqlGroupBarrier(pool)

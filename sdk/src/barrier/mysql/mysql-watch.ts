@@ -76,6 +76,7 @@ export function watchTransaction(connection: MysqlConnection, begun: MysqlDone):
     createOrder: () => {
       const order = watchOrder({ beforeUnordered: turnOff, noteAnswer })
       return {
+        ...order,
         send: (method, values, call) => {
           const openings = assertKeepsTransaction(method, values, 'mysql')
           if (isEnded) throw toTransactionLostError('the effect goes on after it has ended its transaction')

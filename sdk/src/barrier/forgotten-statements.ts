@@ -1,0 +1,55 @@
+/** A promise that knows whether something waits for it. Whatever does so calls `then`, an `await` too. */
+class WatchedPromise<T> extends Promise<T> {
+  /** What `then` makes is a plain promise. */
+  static override get [Symbol.species](): PromiseConstructor {
+    return Promise
+  }
+
+  isAwaited = false
+
+  // biome-ignore lint/suspicious/noThenProperty: it is the method of a promise, which this only watches.
+  override then<Result = T, Caught = never>(
+    onAnswer?: ((answer: T) => Result | PromiseLike<Result>) | null,
+    onError?: ((error: unknown) => Caught | PromiseLike<Caught>) | null,
+  ): Promise<Result | Caught> {
+    this.isAwaited = true
+    return super.then(onAnswer, onError)
+  }
+}
+
+/**
+ * Finds the statements of one effect that have failed behind its back. A server such as MySQL undoes such a statement alone, and would
+ * commit the rest, with an answer that says that all is done.
+ */
+export class ForgottenStatements {
+  #isSettled = false
+  #hasFailedLate = false
+  readonly #failed: WatchedPromise<unknown>[] = []
+
+  /** Returns the promise that the effect gets in place of its driver's. */
+  watch<T>(answer: PromiseLike<T>): Promise<T> {
+    const watched: WatchedPromise<T> = new WatchedPromise<T>((resolve, reject) => {
+      answer.then(resolve, (error: unknown) => {
+        this.noteFailure()
+        this.#failed.push(watched)
+        reject(error)
+      })
+    })
+    return watched
+  }
+
+  /** Notes that a statement has failed. The effect cannot have heard of it if it had settled before. */
+  noteFailure(): void {
+    this.#hasFailedLate ||= this.#isSettled
+  }
+
+  /** The effect has returned, or thrown. */
+  settle(): void {
+    this.#isSettled = true
+  }
+
+  /** Tells whether a statement has failed that the effect did not wait for. Every statement has to be answered by then. */
+  hasFailed(): boolean {
+    return this.#hasFailedLate || this.#failed.some(({ isAwaited }) => !isAwaited)
+  }
+}
