@@ -1,6 +1,6 @@
-/** A promise that knows whether something waits for it. Whatever does so calls `then`, an `await` too. */
+/** A promise that knows whether something waits for it. All ways to do so call `then`, an `await` too. */
 class WatchedPromise<T> extends Promise<T> {
-  /** What `then` makes is a plain promise. */
+  /** The promise that `then` makes is a plain one. */
   static override get [Symbol.species](): PromiseConstructor {
     return Promise
   }
