@@ -3,6 +3,7 @@ import type { buildConnector } from 'undici'
 import { boundFields } from './field-bound.ts'
 import { boundPieces } from './piece-bound.ts'
 import { boundReading, type OriginReads } from './reading-time.ts'
+import { boundWaste } from './waste-bound.ts'
 
 /** Returns a connector like the given one, which bounds what the answers take on each connection that it makes. */
 export function boundAnswers(
@@ -18,6 +19,7 @@ export function boundAnswers(
       tellResets(made)
       boundPieces(made)
       boundFields(made)
+      boundWaste(made)
       boundReading(made, reads)
     })
   }

@@ -8,9 +8,14 @@ const PART_BYTES = FIELD_BYTES / 2
 /** It is made once, because a stack takes longer than all else here. */
 const GIVEN_UP = new Error('the connection is given up')
 
-/** The part of undici's parser of answers that is used. It hears of each part of a head or a trailer, with its bytes. */
+/** The part of undici's parser of answers that is used. */
 interface Parser {
+  /** Hears of each part of a head or a trailer, with its bytes. */
   trackHeader(bytes: number): void
+  onBody(bytes: Buffer): number
+  onMessageComplete(): number
+  /** Parses what has come. */
+  execute(chunk: Buffer): void
 }
 
 /**
@@ -31,20 +36,17 @@ export function boundFields(socket: Socket): void {
   }
 }
 
-function findParser(socket: Socket): Parser {
+export function findParser(socket: Socket): Parser {
   for (const symbol of Object.getOwnPropertySymbols(socket)) {
     if (symbol.description !== 'parser') continue
     const parser: unknown = (socket as unknown as Record<symbol, unknown>)[symbol]
     if (isParser(parser)) return parser
   }
-  throw undiciChanged('the parser of a connection, which does not tell of the parts of a head')
+  throw undiciChanged('the parser of a connection, which does not tell of the parts of an answer')
 }
 
 function isParser(value: unknown): value is Parser {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'trackHeader' in value &&
-    typeof value.trackHeader === 'function'
-  )
+  if (typeof value !== 'object' || value === null) return false
+  const methods = ['trackHeader', 'onBody', 'onMessageComplete', 'execute']
+  return methods.every((name) => typeof (value as Readonly<Record<string, unknown>>)[name] === 'function')
 }

@@ -189,6 +189,26 @@ describe('a hostile branch', () => {
       { result: 'success', statusCode: 200, excerpt: 'ok' },
     ],
     [
+      'extends a chunk without an end',
+      `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2;${'x'.repeat(80_000)}`,
+      { result: 'unknown', error: 'bad-response', statusCode: 200 },
+    ],
+    [
+      'extends a chunk a little',
+      `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2;${'x'.repeat(8_000)}\r\nok\r\n0\r\n\r\n`,
+      { result: 'success', statusCode: 200, excerpt: 'ok' },
+    ],
+    [
+      'has a first line without an end',
+      `HTTP/1.1 200 ${'O'.repeat(80_000)}`,
+      { result: 'unknown', error: 'bad-response' },
+    ],
+    [
+      'begins with empty lines without an end',
+      '\r\n'.repeat(40_000),
+      { result: 'unknown', error: 'bad-response' },
+    ],
+    [
       'ends its body by closing',
       'HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nwhole',
       { result: 'success', statusCode: 200, excerpt: 'whole' },
@@ -206,6 +226,18 @@ describe('a hostile branch', () => {
       await server.untilClosed(1)
     })
   }
+
+  it('A call ends when the branch extends each of many chunks of a byte by far', async () => {
+    const chunk = `1;${'x'.repeat(8_000)}\r\na\r\n`
+    const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'
+    const server = await serveBytes((socket) => socket.end(`${head}${chunk.repeat(50)}0\r\n\r\n`))
+    expect(await callOnce(server.url)).toMatchObject({
+      result: 'unknown',
+      error: 'bad-response',
+      statusCode: 200,
+    })
+    await server.untilClosed(1)
+  })
 
   it('A call ends as reset when the branch resets the connection after it has read the request', async () => {
     const server = await serveBytes((socket) => socket.resetAndDestroy())
