@@ -124,6 +124,7 @@ export {
   isDocumentText,
   type StoredDocument,
 } from './ports/documents.ts'
+export { buildDueClaimResult } from './ports/due-claim.ts'
 export { goesOnScanning } from './ports/goes-on-scanning.ts'
 export { matchesFilters } from './ports/match-listed.ts'
 export { isSent, NOT_SENT } from './ports/not-sent.ts'
@@ -170,6 +171,7 @@ export type {
   UpdateResult,
 } from './ports/store.ts'
 export {
+  CLAIM_BYTES_MAX,
   CLAIM_MAX,
   LIST_PIECE_ROWS,
   LIST_SCAN_MAX,

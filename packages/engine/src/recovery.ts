@@ -247,6 +247,9 @@ export class Recovery {
     const places = countPlaces(rows)
     if (places > CLAIMED_PLACES_MAX)
       this.#claimLimit = Math.max(1, Math.floor((rows.length * CLAIMED_PLACES_MAX) / places))
+    // The store has looked at rows that it did not bring.
+    if (result.mayBeMore === true && rows.length > 0 && rows.length < limit)
+      this.#claimLimit = Math.max(1, rows.length * 2)
     const mayBeMore = rows.length === limit || result.mayBeMore === true
     return { mayBeMore, rows, grant: { sentAt, now: clock.now(), storeNow } }
   }

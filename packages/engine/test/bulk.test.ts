@@ -46,6 +46,22 @@ function count(view: BulkView) {
 }
 
 describe('A bulk job', () => {
+  it('Reads few rows at once of those that it looks after, and all of them in turn', async () => {
+    const fixture = new Fixture()
+    const node = await fixture.node(PATIENT)
+    await strand(fixture, node, 23)
+    const job = await node.engine.bulk.create({ ...ORDER, canary: 0 }, BY)
+    const reads: (readonly Gid[])[] = []
+    node.store.readMany = async (gids) => {
+      reads.push(gids)
+      return await fixture.store.readMany(gids)
+    }
+    // Nothing answers, so each of them is read back until the job ends.
+    await untilState(fixture, node, job, 'done')
+    expect(Math.max(...reads.map((gids) => gids.length))).toBeLessThanOrEqual(5)
+    expect(new Set(reads.flat()).size).toBe(23)
+  })
+
   it('Acts on none that has come to match since its preview', async () => {
     const fixture = new Fixture()
     const node = await fixture.node(PATIENT)

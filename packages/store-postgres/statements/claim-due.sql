@@ -1,10 +1,10 @@
--- The parameters are the newest known format, the limit, the tokens, and the length of the lease. A row with codes that this
+-- The parameters are the newest known format, the limit, the bytes that end a claim, the tokens, and the length of the lease. A row with codes that this
 -- version does not know is left out, because the claim of all rows would fail with it. A row that another session has locked is
--- skipped. The index has no gid, and all rows of one instant would be sorted by it before the first of them is locked. The
+-- skipped; one behind those bytes is left as it is (the length of a text is known without its content). The index has no gid, and all rows of one instant would be sorted by it before the first of them is locked. The
 -- sent_list 'released' (2) becomes 'held' (1), and every other one becomes 'unknown' (0).
 WITH /*clock*/,
 due AS MATERIALIZED (
-  SELECT gid, due_at
+  SELECT gid, due_at, octet_length(definition) + octet_length(progress) AS bytes
   FROM counterstep_transactions
   WHERE live = 1 AND due_at <= (SELECT LEAST(now, 8999999999999999) FROM clock) AND format <= ?
     AND kind BETWEEN 0 AND 5 AND status BETWEEN 0 AND 5 AND sent_list BETWEEN 0 AND 2
@@ -12,7 +12,12 @@ due AS MATERIALIZED (
   LIMIT ?
   FOR UPDATE SKIP LOCKED
 ),
-numbered AS (SELECT gid, row_number() OVER (ORDER BY due_at, gid) AS place FROM due),
+counted AS (
+  SELECT gid, row_number() OVER turns AS place, sum(bytes) OVER turns - bytes AS bytes_before
+  FROM due
+  WINDOW turns AS (ORDER BY due_at, gid)
+),
+numbered AS (SELECT gid, place FROM counted WHERE bytes_before < ?::bigint),
 claimed AS (
   UPDATE counterstep_transactions t
   SET

@@ -43,7 +43,7 @@ const PLANS: Readonly<Record<string, Plan>> = {
   'claim one': [withClock(STATEMENTS.claimOne), ['x', 1_000, 'g-1', 1], ['counterstep_gid']],
   'claim due': [
     withClock(STATEMENTS.claimDue),
-    [1, 50, TOKENS, 1_000],
+    [1, 50, 4_194_304, TOKENS, 1_000],
     ['counterstep_due', 'counterstep_gid'],
   ],
   'postpone due': [withClock(STATEMENTS.postponeDue), [1, 50, 1_000], ['counterstep_due', 'counterstep_gid']],

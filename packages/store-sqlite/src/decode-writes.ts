@@ -1,5 +1,6 @@
 import {
   assert,
+  buildDueClaimResult,
   type CreateResult,
   type DocumentRemovalResult,
   type DocumentWriteResult,
@@ -50,7 +51,7 @@ export function decodeRenew(result: WriteResult, now: number, leases: readonly L
 }
 
 export function decodeClaimDue(result: WriteResult, now: number): DueClaimResult {
-  return { now, claimed: (result as readonly Row[]).map(toClaimedTransaction) }
+  return buildDueClaimResult(now, (result as readonly Row[]).map(toClaimedTransaction))
 }
 
 export function decodeClaim(result: WriteResult, now: number): SingleClaimResult {

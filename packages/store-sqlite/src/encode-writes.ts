@@ -1,4 +1,5 @@
 import {
+  CLAIM_BYTES_MAX,
   type DocumentRemoval,
   type DocumentWrite,
   type DueClaim,
@@ -85,7 +86,7 @@ export function encodeRenew(leases: readonly Lease[], leaseMs: number): RenewWri
 }
 
 export function encodeClaimDue({ formatMax, leaseMs, limit, tokens }: DueClaim): ClaimDueWrite {
-  return ['claimDue', formatMax, leaseMs, ...tokens.slice(0, limit)]
+  return ['claimDue', formatMax, leaseMs, CLAIM_BYTES_MAX, ...tokens.slice(0, limit)]
 }
 
 export function encodeClaim({ gid, token, formatMax, leaseMs }: SingleClaim): ClaimWrite {

@@ -38,6 +38,8 @@ export type ClaimDueWrite = readonly [
   type: 'claimDue',
   formatMax: number,
   leaseMs: number,
+  /** No further row is claimed once those before it have so many bytes. */
+  bytesMax: number,
   ...tokens: string[],
 ]
 export type ClaimWrite = readonly [

@@ -1,6 +1,6 @@
 import { DocumentWrites } from './document-writes.ts'
 import type { Cell, Database, Row, Statement } from './driver.ts'
-import { STATEMENTS } from './generated/sql.ts'
+import { COLUMNS, STATEMENTS } from './generated/sql.ts'
 import type {
   ClaimDueWrite,
   ClaimWrite,
@@ -124,9 +124,17 @@ export class Writes {
     return versions
   }
 
-  #runClaimDue([, formatMax, leaseMs, ...tokens]: ClaimDueWrite, now: number): readonly Row[] {
-    const due = this.#findDueGids(now, formatMax, tokens.length)
-    return due.flatMap((gid, i) => this.#claim.all(tokens[i], now + leaseMs, gid))
+  #runClaimDue([, formatMax, leaseMs, bytesMax, ...tokens]: ClaimDueWrite, now: number): readonly Row[] {
+    const claimed: Row[] = []
+    let bytes = 0
+    for (const gid of this.#findDueGids(now, formatMax, tokens.length)) {
+      if (bytes >= bytesMax) break
+      for (const row of this.#claim.all(tokens[claimed.length], now + leaseMs, gid)) {
+        claimed.push(row)
+        bytes += countBytes(row[COLUMNS.claim.definition]) + countBytes(row[COLUMNS.claim.progress])
+      }
+    }
+    return claimed
   }
 
   /** Returns the gids of the postponed rows. */
@@ -157,6 +165,10 @@ export class Writes {
     if (row === undefined) throw new Error('a row that exists and cannot be read')
     return row
   }
+}
+
+function countBytes(column: Cell | undefined): number {
+  return typeof column === 'string' ? Buffer.byteLength(column) : 0
 }
 
 /** Returns the tags of the column, each as the word that the index has. The contract's own reader is not loaded in this thread. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { PARKED_AT, type SentList } from '@counterstep/core'
+import { CLAIM_BYTES_MAX, PARKED_AT, type SentList } from '@counterstep/core'
 import { KINDS } from '@counterstep/protocol'
 import type { DefineTest } from './store-fixture.ts'
 import {
@@ -70,6 +70,31 @@ export function claimSuite(test: DefineTest): void {
       assert.deepEqual(await store.claim(claim), { type: 'refused', reason })
     }
     assert.deepEqual(await read(store, 'held'), row)
+  })
+
+  test('A claim of due rows ends behind the row with which they are large, and says that more may be due', async (store) => {
+    const gids = Array.from({ length: 12 }, (_, at) => `large-${at}`)
+    const definition = JSON.stringify({ note: 'x'.repeat(900_000) })
+    for (const [at, gid] of gids.entries())
+      await createRow(
+        store,
+        aDueTransaction(gid, { definition, hold: { type: 'waiting', dueInMs: at - 100 } }),
+      )
+    await createRow(store, aDueTransaction('small', { hold: { type: 'waiting', dueInMs: 0 } }))
+    const claimed: string[] = []
+    for (let mayBeMore = true; mayBeMore; ) {
+      const result = await store.claimDue({
+        limit: 100,
+        leaseMs: 60_000,
+        tokens: drawTokens(100),
+        formatMax: FORMAT,
+      })
+      const bytes = result.claimed.reduce((sum, row) => sum + row.definition.length, 0)
+      assert.ok(bytes < CLAIM_BYTES_MAX + 1_000_000, `${bytes} bytes`)
+      claimed.push(...result.claimed.map(({ gid }) => gid))
+      mayBeMore = result.mayBeMore === true
+    }
+    assert.deepEqual(claimed, [...gids, 'small'])
   })
 
   test('A second claim returns nothing until the lease ends', async (store, fixture) => {

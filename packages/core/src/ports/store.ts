@@ -49,7 +49,7 @@ export interface Store {
    * Moves the lease end of the rows that still have these tokens to now + leaseMs. It takes at most `RENEW_MAX` leases.
    */
   renew(leases: readonly Lease[], leaseMs: number): Promise<RenewResult>
-  /** Claims rows that are due, oldest first. Two callers never claim the same row. */
+  /** Claims rows that are due, oldest first, up to `CLAIM_BYTES_MAX`. Two callers never claim the same row. */
   claimDue(claim: DueClaim): Promise<DueClaimResult>
   /** Claims one row, due or waiting, unless another owner's lease still runs. */
   claim(claim: SingleClaim): Promise<SingleClaimResult>
@@ -132,6 +132,8 @@ export type DurabilityClass = 'A' | 'B' | 'C'
 export const READ_MANY_MAX = 500
 export const RENEW_MAX = 500
 export const CLAIM_MAX = 100
+/** A claim of due rows ends behind the row with which their definitions and progress have so many bytes, or earlier. */
+export const CLAIM_BYTES_MAX = 4 * 1024 * 1024
 export const POSTPONE_MAX = 500
 export const LIST_SCAN_MAX = 10_000
 /** A list scans so many rows at once, and then sees whether the page is full or the time is over. */

@@ -23,9 +23,11 @@ const STEP_MS_MIN = 250
 /** A pause by a person on another node is seen at a save. */
 const SAVE_EVERY_MS = 1_000
 const READ_BACK_EVERY_MS = 2_000
-/** Rows are read with their definitions, which may be large. */
 const READ_BACK_MAX = 100
-const GIVEN_AT_ONCE_MAX = 16
+/** Rows are read with their definitions, which may be large: so many at once, and no more once they have so many characters. */
+const ROWS_AT_ONCE = 5
+const READ_BACK_CHARACTERS_MAX = 16_000_000
+const GIVEN_AT_ONCE_MAX = 4
 
 /** Gives one command. It throws the refusal. */
 export type GiveCommand = (gid: Gid, job: BulkJob) => Promise<unknown>
@@ -223,16 +225,21 @@ export class BulkWorker {
     const { clock, store } = this.#parts
     if (clock.now() - work.readBackAt < READ_BACK_EVERY_MS) return true
     work.readBackAt = clock.now()
-    const { gids, last } = findGiven(work.parts, work.readBackFrom, READ_BACK_MAX)
-    work.readBackFrom = last + 1
-    if (gids.size === 0) return true
-    const rows = new Map((await store.readMany([...gids.keys()])).map((row) => [row.gid, row]))
-    const changes = [...gids].flatMap(([gid, position]): Change[] => {
-      const row = rows.get(gid)
-      // It has ended since it got the command, and was purged.
-      const fate = row === undefined ? 'x' : readFate(row, work.stored.job.id)
-      return fate === 'g' ? [] : [{ position, fate }]
-    })
+    const given = findGiven(work.parts, work.readBackFrom, READ_BACK_MAX)
+    const changes: Change[] = []
+    let characters = 0
+    for (let from = 0; from < given.length && characters < READ_BACK_CHARACTERS_MAX; from += ROWS_AT_ONCE) {
+      const some = given.slice(from, from + ROWS_AT_ONCE)
+      const rows = new Map((await store.readMany(some.map(({ gid }) => gid))).map((row) => [row.gid, row]))
+      for (const { gid, position } of some) {
+        const row = rows.get(gid)
+        characters += row === undefined ? 0 : row.definition.length + row.progress.length
+        // Without a row it has ended since it got the command, and was purged.
+        const fate = row === undefined ? 'x' : readFate(row, work.stored.job.id)
+        if (fate !== 'g') changes.push({ position, fate })
+        work.readBackFrom = position + 1
+      }
+    }
     return await this.#change(work, changes)
   }
 

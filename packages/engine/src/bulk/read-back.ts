@@ -20,14 +20,10 @@ export function findGiven(
   parts: readonly StoredPart[],
   from: number,
   max: number,
-): { readonly gids: ReadonlyMap<Gid, number>; readonly last: number } {
+): readonly { readonly gid: Gid; readonly position: number }[] {
   const given = parts
     .flatMap(({ part }) => part.gids.map((gid, at) => ({ gid, fate: part.fates[at] })))
     .flatMap(({ gid, fate }, position) => (fate === 'g' ? [{ gid, position }] : []))
   const later = given.filter(({ position }) => position >= from)
-  const chosen = (later.length > 0 ? later : given).slice(0, max)
-  return {
-    gids: new Map(chosen.map(({ gid, position }) => [gid, position])),
-    last: chosen.at(-1)?.position ?? -1,
-  }
+  return (later.length > 0 ? later : given).slice(0, max)
 }

@@ -1,6 +1,8 @@
 import {
   AssertionError,
   assert,
+  buildDueClaimResult,
+  CLAIM_BYTES_MAX,
   type DueClaim,
   type DueClaimResult,
   PARKED_AT,
@@ -14,11 +16,12 @@ import { fill, parseRowsStatement, parseStatement } from '../sessions/statement.
 import type { Tx, Work } from '../transactions/transaction-protocol.ts'
 
 const FIND_DUE = parseStatement(STATEMENTS.findDue)
+const READ_DUE = parseRowsStatement(STATEMENTS.readDue)
 const FIND_ONE = parseStatement(STATEMENTS.findOne)
 const CLAIM = parseRowsStatement(STATEMENTS.claim)
 
 /** Both statements begin with the columns of read-many.sql, so that one function reads the rows of all three. */
-const DUE = COLUMNS.findDue satisfies typeof COLUMNS.readMany
+const DUE = COLUMNS.readDue satisfies typeof COLUMNS.readMany
 const ONE = COLUMNS.findOne satisfies typeof DUE
 
 interface Found {
@@ -31,10 +34,34 @@ export async function claimDue(tx: Tx, claim: DueClaim): Promise<Work<DueClaimRe
   const { session, now } = tx
   const { limit, leaseMs, tokens, formatMax } = claim
   const until = Math.min(now, PARKED_AT - 1)
-  const rows = limit === 0 ? [] : await session.all(fill(FIND_DUE, [until, formatMax, limit]))
-  const found = rows.map((row, i) => toFound(row, tokens[i] ?? ''))
+  const due = limit === 0 ? [] : await session.all(fill(FIND_DUE, [until, formatMax, limit]))
+  const ids = takeWithin(due, CLAIM_BYTES_MAX)
+  const found = (await readDue(tx, ids)).map((row, i) => toFound(row, tokens[i] ?? ''))
   const claimed = await claimRows(tx, found, leaseMs)
-  return { value: { now, claimed }, rows: claimed.length }
+  return { value: buildDueClaimResult(now, claimed), rows: claimed.length }
+}
+
+/** Takes the first rows, up to the one with which they have so many bytes. */
+function takeWithin(due: readonly Row[], bytesMax: number): readonly number[] {
+  const ids: number[] = []
+  let bytes = 0
+  for (const [id, rowBytes] of due) {
+    if (bytes >= bytesMax) break
+    ids.push(Number(id))
+    bytes += Number(rowBytes)
+  }
+  return ids
+}
+
+async function readDue({ session }: Tx, ids: readonly number[]): Promise<readonly Row[]> {
+  if (ids.length === 0) return []
+  const literals = ids.map((id) => fill(READ_DUE.row, [id]))
+  const rows = new Map((await session.readRows(READ_DUE, literals)).map((row) => [Number(row[DUE.id]), row]))
+  return ids.map((id) => {
+    const row = rows.get(id)
+    assert(row !== undefined, 'a locked row that cannot be read')
+    return row
+  })
 }
 
 export async function claimOne(tx: Tx, claim: SingleClaim): Promise<Work<SingleClaimResult>> {

@@ -1,5 +1,7 @@
 import {
   AssertionError,
+  buildDueClaimResult,
+  CLAIM_BYTES_MAX,
   type DueClaim,
   type DueClaimResult,
   PARKED_AT,
@@ -27,10 +29,13 @@ const LOOKS_MAX = 5
 
 export async function claimDue(statements: WritingStatements, claim: DueClaim): Promise<DueClaimResult> {
   const { limit, leaseMs, tokens, formatMax } = claim
-  const rows = await statements.run({ sql: CLAIM_DUE, values: [formatMax, limit, tokens, leaseMs] }, limit)
+  const rows = await statements.run(
+    { sql: CLAIM_DUE, values: [formatMax, limit, CLAIM_BYTES_MAX, tokens, leaseMs] },
+    limit,
+  )
   // Without a row to claim there is one that has the clock alone.
   const claimed = rows.filter(([gid]) => gid !== null).map(readClaimed)
-  return { now: Number(rows[0]?.[NOW]), claimed }
+  return buildDueClaimResult(Number(rows[0]?.[NOW]), claimed)
 }
 
 export async function claimOne(
