@@ -20,6 +20,7 @@ export {
 } from './observer.ts'
 export { ReadLimiter, type ReadLimiterBounds, toLane } from './read-limiter.ts'
 export { listRetentionWarnings } from './retention-warnings.ts'
+export { PURGE_ROWS_MAX, RowLimit } from './row-limit.ts'
 export type { ClaimedOutcomes, Invocation, RunOutcome } from './serverless/invocation.ts'
 export type { ServerlessEngine, ServerlessParts } from './serverless/serverless-engine.ts'
 export { createServerlessEngine } from './serverless/serverless-engine.ts'

@@ -1,23 +1,17 @@
 import { type Clock, type Store, StoreUnavailableError } from '@counterstep/core'
 import type { EngineObserver } from './observer.ts'
+import { PURGE_ROWS_MAX, RowLimit } from './row-limit.ts'
 
 const PURGE_EVERY_MS = 30_000
-/** Rows may have 1 MB each, and one write of SQLite deletes so many while all other writes wait. */
-const ROWS_MAX = 128
-/** A purge that fails is tried again with so many times fewer rows, and the next one with as many more. */
-const FEWER = 4
 
-/**
- * Removes finished transactions whose retention is over, in chunks. A store has a time limit for a statement, within which it may
- * delete a hundred small rows and not as many of 1 MB.
- */
+/** Removes finished transactions whose retention is over, in chunks. */
 export class Purge {
   readonly #store: Store
   readonly #clock: Clock
   readonly #observer: EngineObserver
+  readonly #limit = new RowLimit(PURGE_ROWS_MAX)
   #cancel: () => void = () => undefined
   #stopped = false
-  #limit = ROWS_MAX
 
   constructor(store: Store, clock: Clock, observer: EngineObserver) {
     this.#store = store
@@ -35,22 +29,20 @@ export class Purge {
   }
 
   async #purgeAll(): Promise<void> {
-    let limit = this.#limit
-    let isDone = false
-    while (!isDone && !this.#stopped) {
-      try {
-        isDone = (await this.#store.purgeFinished(limit)).purged < limit
-      } catch (error: unknown) {
-        const isUnavailable = error instanceof StoreUnavailableError
-        if (isUnavailable && limit > 1) {
-          limit = Math.ceil(limit / FEWER)
-          continue
-        }
-        this.#observer.event({ level: isUnavailable ? 'warn' : 'error', name: 'purge-failed', error })
-        isDone = true
+    try {
+      let isDone = false
+      while (!isDone && !this.#stopped) {
+        const { rows, answer } = await this.#limit.ask(
+          (limit) => this.#store.purgeFinished(limit),
+          () => !this.#stopped,
+        )
+        isDone = answer.purged < rows
       }
+    } catch (error: unknown) {
+      const level = error instanceof StoreUnavailableError ? 'warn' : 'error'
+      this.#observer.event({ level, name: 'purge-failed', error })
     }
-    this.#limit = Math.min(limit * FEWER, ROWS_MAX)
+    this.#limit.raise()
     this.start()
   }
 }
