@@ -1,3 +1,4 @@
+import { StoreUnavailableError } from '@counterstep/core'
 import type { Gid } from '@counterstep/protocol'
 import { memoryStore } from '@counterstep/store-conformance'
 import { describe, expect, it } from 'vitest'
@@ -25,6 +26,22 @@ async function dueSagas(count: number): Promise<Sweep> {
       skewMs += ms
     },
   }
+}
+
+const UNAVAILABLE = new StoreUnavailableError('a statement had no answer in time', { applied: 'unknown' })
+
+/** Fails each call of more rows than that, as a database does whose rows are large. It returns the rows of each call. */
+function failOver(rowsMax: number, store: Sweep['store'], verb: 'postponeDue' | 'purgeFinished'): number[] {
+  const asked: number[] = []
+  const bound = <T>(limit: number, call: () => Promise<T>) => {
+    asked.push(limit)
+    return limit > rowsMax ? Promise.reject(UNAVAILABLE) : call()
+  }
+  const { postponeDue, purgeFinished } = store
+  if (verb === 'postponeDue')
+    store.postponeDue = (asks) => bound(asks.limit, () => postponeDue.call(store, asks))
+  else store.purgeFinished = (limit) => bound(limit, () => purgeFinished.call(store, limit))
+  return asked
 }
 
 describe('the sweeper', () => {
@@ -87,6 +104,72 @@ describe('the sweeper', () => {
     pass(60_001)
     await sweep({}, createContext(PLENTY_MS))
     expect(await store.readMany(['s0', 's1'] as Gid[])).toEqual([])
+  })
+
+  it.each([
+    { rowsMax: 64, asked: [64], next: [64] },
+    { rowsMax: 20, asked: [64, 16, 16], next: [16, 16] },
+    { rowsMax: 15, asked: [64, 16, 4, 4, 4, 4, 4, 4], next: [4, 4, 4, 4, 4, 4] },
+    { rowsMax: 1, asked: [64, 16, 4, ...Array(16).fill(1), 4, ...Array(5).fill(1)], next: Array(11).fill(1) },
+  ])('The sweeper asks for all that is due where the store postpones $rowsMax rows at once', async (row) => {
+    const { store, pass } = await dueSagas(20)
+    pass(10_000)
+    const asked = failOver(row.rowsMax, store, 'postponeDue')
+    const parts = createTestParts({ role: 'sweeper', store })
+    const sweep = createSweeperHandler(parts, () => undefined)
+    await sweep({}, createContext(PLENTY_MS))
+    expect(new Set(parts.wakeUps.map(({ gid }) => gid)).size).toBe(20)
+    expect(asked).toEqual(row.asked)
+    pass(POSTPONE_MS)
+    asked.length = 0
+    await sweep({}, createContext(PLENTY_MS))
+    expect(parts.wakeUps).toHaveLength(40)
+    expect(asked.slice(0, row.next.length)).toEqual(row.next)
+  })
+
+  it.each([
+    { rowsMax: 128, asked: [128] },
+    { rowsMax: 40, asked: [128, 32] },
+    { rowsMax: 10, asked: [128, 32, 8, 8, 8] },
+    { rowsMax: 4, asked: [128, 32, 8, ...Array(11).fill(2)] },
+  ])('The sweeper purges all where the store removes $rowsMax rows at once', async ({ rowsMax, asked }) => {
+    const { store, pass } = await dueSagas(20)
+    pass(10_000)
+    const variables = { COUNTERSTEP_RETENTION_MS: '60000' }
+    const run = createTestParts({ role: 'sweeper', store, hasQueue: false, variables })
+    await createSweeperHandler(run, () => undefined)({}, createContext(PLENTY_MS))
+    pass(60_001)
+    const limits = failOver(rowsMax, store, 'purgeFinished')
+    const lines: string[] = []
+    const sweep = createSweeperHandler(run, (line) => lines.push(line))
+    await sweep({}, createContext(PLENTY_MS))
+    expect(limits).toEqual(asked)
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ Purged: 20 })
+  })
+
+  it.each([
+    { verb: 'postponeDue' as const, asked: [64, 16, 4, 1] },
+    { verb: 'purgeFinished' as const, asked: [128, 32, 8, 2, 1] },
+  ])('The sweeper fails if $verb fails for a single row', async ({ verb, asked }) => {
+    const { store } = await dueSagas(0)
+    const limits = failOver(0, store, verb)
+    const sweep = createSweeperHandler(createTestParts({ role: 'sweeper', store }), () => undefined)
+    await expect(sweep({}, createContext(PLENTY_MS))).rejects.toBe(UNAVAILABLE)
+    expect(limits).toEqual(asked)
+  })
+
+  it('The sweeper tries no fewer rows once its time is up', async () => {
+    const { store } = await dueSagas(0)
+    const asked: number[] = []
+    store.postponeDue = async ({ limit }) => {
+      asked.push(limit)
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      throw UNAVAILABLE
+    }
+    const sweep = createSweeperHandler(createTestParts({ role: 'sweeper', store }), () => undefined)
+    // The end of the invocation has 3 s of this time, and the last calls have half of the rest.
+    await expect(sweep({}, createContext(3_400))).rejects.toBe(UNAVAILABLE)
+    expect(asked).toEqual([64])
   })
 
   it('The sweeper publishes the gauges as they were before, in the embedded metric format', async () => {
