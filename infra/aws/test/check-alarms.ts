@@ -35,6 +35,13 @@ const ALARMS = [
     of: { Name: 'FunctionName', Value: { Ref: 'SlowWorkerFunction' } },
     missing: 'notBreaching',
   },
+  // Only this alarm shows that the sweeper purges nothing.
+  {
+    metric: 'Errors',
+    namespace: 'AWS/Lambda',
+    of: { Name: 'FunctionName', Value: { Ref: 'SweeperFunction' } },
+    missing: 'notBreaching',
+  },
   // Only this alarm shows that the sweeper does not run.
   { metric: 'OldestDueAgeMs', namespace: OWN, of: undefined, missing: 'breaching' },
   { metric: 'NeedsAttention', namespace: OWN, of: undefined, missing: 'ignore' },

@@ -275,6 +275,7 @@ const PLANTED: readonly (readonly [string, string, unknown, string])[] = [
   ['no alarm of a worker that does not run', 'Resources QueueAgeAlarm', undefined, 'alarms'],
   ['no alarm of services that hang', 'Resources SlowQueueAgeAlarm', undefined, 'alarms'],
   ['no alarm of a slow worker that throws', 'Resources SlowWorkerErrorsAlarm', undefined, 'alarms'],
+  ['no alarm of a sweeper that throws', 'Resources SweeperErrorsAlarm', undefined, 'alarms'],
   ['a silent sweeper', 'Resources OldestDueAgeAlarm Properties TreatMissingData', 'notBreaching', 'alarms'],
   [
     'an alarm about another stack',
