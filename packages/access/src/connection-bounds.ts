@@ -12,9 +12,10 @@ import { dropTrailers, findOddity, HEADERS_MAX, isHttp2, OddRequestError } from 
 import { assertPendingAnswerIsKept, readPendingAnswer } from './pending-answer.ts'
 import { refuseConnection } from './refuse-connection.ts'
 import { stopParsingOnceRefused } from './stop-parsing.ts'
+import { WastedBytes } from './wasted-bytes.ts'
 
 /** Names a bound that was reached, so that a connection was ended. */
-export type ReachedBound = HolderBound | 'pipelined-requests' | 'unread-connections'
+export type ReachedBound = HolderBound | 'pipelined-requests' | 'unread-connections' | 'wasted-bytes'
 
 /**
  * Node keeps up to this much of a body before it stops reading from its connection. A smaller body is not counted while
@@ -43,12 +44,15 @@ const TINY_CHUNK_BYTES = 64
 const TINY_CHUNKS_PER_READ_MAX = 1_000
 /** A refused body in chunks counts as this many requests, since one read may have brought 10,000 of its chunks. */
 const REFUSED_CHUNKS_EXCESS = 250
+/** A connection that has wasted bytes counts as this many requests, so that new ones of its network come last for a while. */
+const WASTED_BYTES_EXCESS = 250
 
 /** Bounds all connections of a process together. Each HTTP API of the process is put behind the same bounds. */
 export class ConnectionBounds {
   readonly #holders: Holders
   readonly #turns: FairTurns
   readonly #bodies: BodyTurns
+  readonly #wasted: WastedBytes
   readonly #onReached: (bound: ReachedBound) => void
   readonly #answerBytesMax: number
   readonly #byteAccount = {
@@ -69,6 +73,10 @@ export class ConnectionBounds {
       ...this.#byteAccount,
     })
     this.#bodies = new BodyTurns(this.#byteAccount)
+    this.#wasted = new WastedBytes(this.#turns.connections, (connection) => {
+      this.#turns.countExcess(connection, WASTED_BYTES_EXCESS)
+      this.#end(connection, 'wasted-bytes')
+    })
   }
 
   /** Returns how many connections, body bytes and waiting requests are held now. Tests and metrics read it. */
@@ -89,6 +97,7 @@ export class ConnectionBounds {
       const connection = findConnection(socket)
       stopParsingOnceRefused(socket, connection)
       this.#holders.add(connection)
+      this.#wasted.watch()
       const hasShownKey = this.#holders.hasShownKey(connection)
       if (!this.#turns.startNew(connection, hasShownKey)) this.#end(connection, 'unread-connections')
     })
@@ -265,6 +274,7 @@ export class ConnectionBounds {
     dropTrailers(raw)
     const oddity = findOddity(raw)
     const connection = findConnection(raw.socket)
+    this.#wasted.allow(connection, readAnnouncedBytes(raw.headers))
     if (connection.isRefused) {
       this.#turns.countExcess(connection)
       reply.hijack()

@@ -53,6 +53,8 @@ export interface Connection {
   wasFull: boolean
   /** Bodies and answers of the connection hold this many bytes. */
   heldBytes: number
+  /** It is ended once it has brought more bytes than this. Each request that it begins raises it. */
+  bytesReadMax: number
 }
 
 /**
@@ -73,6 +75,9 @@ export interface Holder {
 
 /** This turn of the event loop never is. */
 export const NO_TURN = -1
+
+/** A connection may bring so many bytes beside its requests and their bodies: the next head, and a few empty lines. */
+export const WASTED_BYTES_MAX = 64 * 1024
 
 /** A socket keeps its connection under this symbol. A look-up in a WeakMap takes longer, and each request makes one. */
 const CONNECTION = Symbol('counterstep.connection')
@@ -102,6 +107,7 @@ export function findConnection(socket: Socket): Connection {
     sessionsSought: 0,
     isPaused: undefined,
     heldBytes: 0,
+    bytesReadMax: WASTED_BYTES_MAX,
   }
   ;(socket as KnownSocket)[CONNECTION] = connection
   return connection

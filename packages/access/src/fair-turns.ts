@@ -138,6 +138,11 @@ export class FairTurns {
     this.#costlySites = new RecentNames(COSTLY_MS, nowMs)
   }
 
+  /** Those that are open and have begun to be read from. */
+  get connections(): ReadonlySet<Connection> {
+    return this.#connections
+  }
+
   /** Returns how many requests wait for a later turn. */
   get waitingCount(): number {
     return this.#waitingCount

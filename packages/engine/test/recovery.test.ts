@@ -264,6 +264,24 @@ describe('the poll of what is due', () => {
     expect(left).toBe(0)
   })
 
+  it('A claim of which the store brings a part never makes the next one ask for more than the limit', async () => {
+    const fixture = new Fixture()
+    const other = fixture.idleNode()
+    for (let n = 0; n < 60; n++) await other.submit(buildSaga(`s${n}`, 1, { delayMs: 1_500 }))
+    other.kill()
+    await fixture.time.advance(2_000)
+    const node = fixture.idleNode({ claimLimit: 16 })
+    const limits: number[] = []
+    node.store.claimDue = async (claim): Promise<DueClaimResult> => {
+      limits.push(claim.limit)
+      const result = await fixture.store.claimDue({ ...claim, limit: Math.min(claim.limit, 12) })
+      return { ...result, mayBeMore: result.claimed.length > 0 }
+    }
+    await node.engine.start()
+    await fixture.time.until('all are final', async () => (await fixture.unfinished()) === 0, 10_000)
+    expect(Math.max(...limits)).toBe(16)
+  })
+
   it('S40: A node has started after its first claim, though rows that end without a call leave room for more', async () => {
     const fixture = new Fixture()
     const other = fixture.idleNode()

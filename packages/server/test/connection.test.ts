@@ -220,6 +220,54 @@ describe('a connection', () => {
     expect(engine.calls).toHaveLength(1)
   })
 
+  const LIVE = 'GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n'
+  const CHUNKED = 'POST /v1/transactions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n'
+  it.each([
+    ['empty lines', '', '\r\n'],
+    ['line feeds', '', '\n'],
+    ['empty lines behind its answer', LIVE, '\r\n'],
+    ['the size of a chunk', `${CHUNKED}Content-Type: application/json\r\n\r\n`, '0'],
+  ])(
+    'S41: A connection that brings %s without an end is ended',
+    async (_what, head, endless) => {
+      const { port } = await listen()
+      const socket = connect(port, '127.0.0.1')
+      socket.resume().on('error', () => undefined)
+      const ended = new Promise((resolve) => socket.once('close', resolve))
+      socket.write(head)
+      const bytes = endless.repeat(65_536 / endless.length)
+      const go = (): void => {
+        while (!socket.destroyed && socket.write(bytes));
+      }
+      socket.on('drain', go)
+      go()
+      await ended
+    },
+    20_000,
+  )
+
+  it('S41: A connection goes on that brings many requests, large bodies, and a few empty lines between', async () => {
+    const { port } = await listen()
+    const socket = connect(port, '127.0.0.1')
+    let answers = ''
+    socket.setEncoding('utf8').on('data', (chunk: string) => {
+      answers += chunk
+    })
+    const head = 'POST /v1/transactions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n'
+    const large = JSON.stringify({ note: 'x'.repeat(1_000_000) })
+    const countAnswers = () => answers.split('HTTP/1.1 ').length - 1
+    const bodies = [`${head}Content-Length: ${large.length}\r\n\r\n${large}`]
+    bodies.push(
+      `${head}Transfer-Encoding: chunked\r\n\r\n${large.length.toString(16)}\r\n${large}\r\n0\r\n\r\n`,
+    )
+    for (let sent = 1; sent <= 60; sent++) {
+      socket.write(sent % 20 === 0 ? (bodies[(sent / 20) % 2] ?? '') : `\r\n${LIVE}`)
+      await expect.poll(countAnswers, { timeout: 10_000, interval: 5 }).toBe(sent)
+    }
+    expect(socket.destroyed).toBe(false)
+    socket.destroy()
+  }, 30_000)
+
   it('A connection is answered while 300 others send one header at a time', async () => {
     const { app, port, url } = await listen()
     const connections = promisify(app.server.getConnections.bind(app.server))

@@ -17,18 +17,17 @@ export function hasNoUndo(transaction: Transaction, { branch, op }: CallKey): bo
 }
 
 /**
- * Tells whether the call undoes an action that its service has answered with success, so that a service which finds nothing to undo
- * has lost the record of it. What an operator has done by hand, or sent elsewhere, may have left none.
+ * Tells whether the call undoes an action of a saga that its service has answered with success, so that a service which finds nothing
+ * to undo has lost the record of it. What an operator has done by hand, or sent elsewhere, may have left none. In a workflow no
+ * operator could skip the undo that its service then refuses.
  */
 export function mustUndo(transaction: Transaction, { branch, op }: CallKey): boolean {
-  if (op !== 'compensate' || findSagaBranch(transaction, branch) === undefined) return false
+  if (op !== 'compensate' || transaction.kind !== 'saga') return false
   const action = { branch, op: 'action' } as const
-  const progress = transaction.branches[branch]
+  const { state, byHand } = transaction.branches[branch]?.action ?? {}
   return (
-    progress !== undefined &&
-    'action' in progress &&
-    progress.action.state === 'succeeded' &&
-    progress.action.byHand === undefined &&
+    state === 'succeeded' &&
+    byHand === undefined &&
     findUrl(transaction, action) !== '' &&
     findEdit(transaction, action)?.url === undefined &&
     findEdit(transaction, { branch, op })?.url === undefined
