@@ -1,3 +1,5 @@
+import type { JsonValue } from '@counterstep/protocol'
+
 /**
  * The type that a value has once it has been through JSON: a `Date` is a text, a `Buffer` an object of numbers, and a function is
  * gone. A type that JSON keeps is the same type.
@@ -9,15 +11,23 @@
  */
 export type AsJson<Value> = unknown extends Value
   ? Value
-  : Value extends string | number | boolean | null | undefined | void
+  : Value extends Kept
     ? Value
-    : Value extends Unwritten | bigint
-      ? never
-      : Value extends { toJSON(...parameters: never[]): infer Written }
-        ? AsJson<Written>
-        : Value extends readonly unknown[]
-          ? { [Key in keyof Value]: AsJson<Value[Key]> }
-          : { [Key in keyof Value as Value[Key] extends Unwritten ? never : Key]: AsJson<Value[Key]> }
+    : Value extends { toJSON(...parameters: never[]): infer Given }
+      ? Written<Given>
+      : Written<Value>
+
+// biome-ignore lint/suspicious/noConfusingVoidType: it is what a function returns that returns nothing.
+type Kept = JsonValue | undefined | void
+
+/** The value that `toJSON` gave is not asked for its own. */
+type Written<Value> = Value extends Kept
+  ? Value
+  : Value extends Unwritten | bigint
+    ? never
+    : Value extends readonly unknown[]
+      ? { [Key in keyof Value]: AsJson<Value[Key]> }
+      : { [Key in keyof Value as Value[Key] extends Unwritten ? never : Key]: AsJson<Value[Key]> }
 
 /** JSON leaves such members out. */
 type Unwritten = symbol | ((...parameters: never[]) => unknown)

@@ -18,19 +18,16 @@ class WatchedPromise<T> extends Promise<T> {
 }
 
 /**
- * Finds the statements of one effect that have failed behind its back. A server such as MySQL undoes such a statement alone, and would
- * commit the rest, with an answer that says that all is done.
+ * Finds the statements of one effect that have failed behind its back: nothing ever waited for their promises. A server such as
+ * MySQL undoes such a statement alone, and would commit the rest, with an answer that says that all is done.
  */
 export class ForgottenStatements {
-  #isSettled = false
-  #hasFailedLate = false
   readonly #failed: WatchedPromise<unknown>[] = []
 
   /** Returns the promise that the effect gets in place of its driver's. */
   watch<T>(answer: PromiseLike<T>): Promise<T> {
     const watched: WatchedPromise<T> = new WatchedPromise<T>((resolve, reject) => {
       answer.then(resolve, (error: unknown) => {
-        this.noteFailure()
         this.#failed.push(watched)
         reject(error)
       })
@@ -38,18 +35,8 @@ export class ForgottenStatements {
     return watched
   }
 
-  /** Notes that a statement has failed. The effect cannot have heard of it if it had settled before. */
-  noteFailure(): void {
-    this.#hasFailedLate ||= this.#isSettled
-  }
-
-  /** The effect has returned, or thrown. */
-  settle(): void {
-    this.#isSettled = true
-  }
-
-  /** Tells whether a statement has failed that the effect did not wait for. Every statement has to be answered by then. */
-  hasFailed(): boolean {
-    return this.#hasFailedLate || this.#failed.some(({ isAwaited }) => !isAwaited)
+  /** Tells whether there is such a statement. All statements of the effect have to be answered by then. */
+  hasAny(): boolean {
+    return this.#failed.some(({ isAwaited }) => !isAwaited)
   }
 }

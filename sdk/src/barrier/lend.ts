@@ -14,8 +14,8 @@ export interface Lender<Connection> {
   end(): void
   /**
    * Throws BARRIER_TRANSACTION_LOST if a part of an effect has asked for a statement after the effect had settled, or if a statement
-   * has failed that the effect did not wait for. It has to be called right before COMMIT: such a statement did nothing, and the rest may
-   * not stand alone.
+   * has failed that nothing waited for. It has to be called right before COMMIT: such a statement did nothing, and the rest may not stand
+   * alone.
    */
   assertNoneLate(): void
 }
@@ -43,7 +43,6 @@ export function createLender<Connection extends object>(
         return await work(lent.handle)
       } finally {
         lent.end()
-        order.settle?.()
       }
     },
     end: () => {
@@ -53,7 +52,7 @@ export function createLender<Connection extends object>(
     assertNoneLate: () => {
       if (isLate) throw toForgottenError('a part of the effect sent a statement after the effect had settled')
       if (orders.some((order) => order.hasForgotten?.() === true))
-        throw toForgottenError('a statement has failed that the effect did not wait for')
+        throw toForgottenError('a statement has failed that nothing waited for')
     },
   }
 }

@@ -9,9 +9,10 @@ export interface StatementOrder {
     values: readonly unknown[],
     call: (values: readonly unknown[]) => unknown,
   ): unknown
-  /** Is called when the effect has settled. Absent: the database itself refuses to commit where a statement has failed. */
-  settle?(): void
-  /** Tells right before COMMIT whether a statement has failed that the effect did not wait for. */
+  /**
+   * Tells right before COMMIT whether a statement has failed that nothing waited for. Absent: the database itself refuses to commit
+   * where a statement has failed.
+   */
   hasForgotten?(): boolean
 }
 
@@ -41,8 +42,7 @@ export function watchOrder({ beforeUnordered, noteAnswer }: StatementWatch): Sta
     return answer
   }
   return {
-    settle: () => forgotten.settle(),
-    hasForgotten: () => forgotten.hasFailed(),
+    hasForgotten: () => forgotten.hasAny(),
     send: (method, values, call) => {
       const isPreparing = method === PREPARING
       if (!(isPreparing || SENDING.has(method))) return call(values)
@@ -55,8 +55,7 @@ export function watchOrder({ beforeUnordered, noteAnswer }: StatementWatch): Sta
       // `then` that throws.
       isUnderWay = true
       const callback = values.at(-1)
-      if (isCallback(callback))
-        return call([...values.slice(0, -1), noteOutcome(callback, succeed, forgotten)])
+      if (isCallback(callback)) return call([...values.slice(0, -1), noteSuccess(callback, succeed)])
       const answer = call(values)
       return isThenable(answer) && !('on' in answer) ? forgotten.watch(answer.then(notePromised)) : answer
     },
@@ -69,14 +68,9 @@ function isCallback(value: unknown): value is Callback {
   return typeof value === 'function'
 }
 
-function noteOutcome(
-  callback: Callback,
-  succeed: (answer: unknown) => void,
-  forgotten: ForgottenStatements,
-): Callback {
+function noteSuccess(callback: Callback, succeed: (answer: unknown) => void): Callback {
   return (error: unknown, ...answer: unknown[]): unknown => {
     if (error === null || error === undefined) succeed(answer[0])
-    else forgotten.noteFailure()
     return callback(error, ...answer)
   }
 }

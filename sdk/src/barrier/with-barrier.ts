@@ -1,6 +1,5 @@
 import type { JsonValue } from '@counterstep/protocol'
 import { ALREADY_COMPENSATED } from '@counterstep/protocol/barrier'
-import type { AsJson } from '../as-json.ts'
 import type { BarrierCall } from '../branch/branch.ts'
 import { BranchFailure } from '../branch/branch-errors.ts'
 import type { Barrier, BarrierOutcome } from './barrier.ts'
@@ -31,14 +30,14 @@ export async function withBarrier<Tx, Effect, Answer extends Effect>(
 }
 
 /**
- * The value that `withBarrier` resolves with: the effect's own as it comes out of JSON, except for Redis, whose effect returns a script.
+ * The value that `withBarrier` resolves with: the effect's own, except for Redis, whose effect returns a script.
  *
  * @example
  * ```ts
  * const receipt: FirstAnswer<unknown, { id: string }> = { id: 'r-1' }
  * ```
  */
-export type FirstAnswer<Effect, Answer> = unknown extends Effect ? AsJson<Answer> : JsonValue
+export type FirstAnswer<Effect, Answer> = unknown extends Effect ? Answer : JsonValue
 
 /** Throws for the one decision that the caller must not take for a success. */
 export function assertNotCompensated({ decision }: BarrierOutcome): void {

@@ -175,8 +175,8 @@ export class BulkJobs {
     max: number,
     caller?: string,
   ): Promise<Collected> {
-    const isWanted = previewed === undefined ? () => true : readShortList(previewed)
-    return collectRows((page) => this.#parts.list(page, caller), query, { max, isWanted })
+    const wanted = previewed === undefined ? undefined : readShortList(previewed)
+    return collectRows((page) => this.#parts.list(page, caller), query, { max, wanted })
   }
 
   async #find(id: string, caller?: string): Promise<JobWithList> {

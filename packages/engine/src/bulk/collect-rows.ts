@@ -1,5 +1,6 @@
 import type { ListCursor, ListQuery } from '@counterstep/core'
 import { LIST_LIMIT_MAX, type TransactionSummary } from '@counterstep/protocol'
+import type { ShortList } from './previewed-list.ts'
 
 /** A collection gives up after this many pages, each of which scans a bounded number of rows. */
 const PAGES_MAX = 500
@@ -18,14 +19,15 @@ export interface Collected {
 
 interface Bounds {
   readonly max: number
-  readonly isWanted: (gid: string) => boolean
+  /** Absent: all that match. */
+  readonly wanted: ShortList | undefined
 }
 
 /** Walks the unfinished transactions that match and are wanted, those that are due first at the top. */
 export async function collectRows(
   list: ListRows,
   query: Omit<ListQuery, 'limit' | 'cursor' | 'order'>,
-  { max, isWanted }: Bounds,
+  { max, wanted }: Bounds,
 ): Promise<Collected> {
   const rows = new Map<string, TransactionSummary>()
   let cursor: ListCursor | undefined
@@ -37,11 +39,11 @@ export async function collectRows(
       ...(cursor === undefined ? {} : { cursor }),
     })
     for (const item of items) {
-      if (!isWanted(item.gid)) continue
+      if (wanted?.has(item.gid) === false) continue
       if (rows.size === max && !rows.has(item.gid)) return { rows: [...rows.values()], isExact: false }
       rows.set(item.gid, item)
     }
-    if (next === undefined) return { rows: [...rows.values()], isExact: true }
+    if (next === undefined || rows.size === wanted?.size) return { rows: [...rows.values()], isExact: true }
     cursor = next
   }
   return { rows: [...rows.values()], isExact: false }

@@ -8,11 +8,16 @@ export function shortenList(gids: readonly string[]): string {
   return gids.map(markGid).join('')
 }
 
-/** Makes the test whether a gid was in the list that {@link shortenList} has written. */
-export function readShortList(list: string): (gid: string) => boolean {
+export interface ShortList {
+  readonly size: number
+  has(gid: string): boolean
+}
+
+/** Reads the list that {@link shortenList} has written. */
+export function readShortList(list: string): ShortList {
   const marks = new Set<string>()
   for (let from = 0; from < list.length; from += MARK_LENGTH) marks.add(list.slice(from, from + MARK_LENGTH))
-  return (gid) => marks.has(markGid(gid))
+  return { size: marks.size, has: (gid) => marks.has(markGid(gid)) }
 }
 
 function markGid(gid: string): string {
