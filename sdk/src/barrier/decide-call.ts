@@ -9,8 +9,6 @@ import {
   mustRollBack,
   type ReuseDecision,
 } from '@counterstep/protocol/barrier'
-import { BARRIER_ID_DEFAULT } from '../branch/barrier-key.ts'
-import type { BarrierCall } from '../branch/branch.ts'
 import { BranchError, BranchFailure } from '../branch/branch-errors.ts'
 import type { BarrierOutcome } from './barrier.ts'
 import { EMPTY_ANSWER, readStoredAnswer } from './stored-answer.ts'
@@ -112,11 +110,6 @@ export function isUnfinished({ op, reason, answer }: StandingRow): boolean {
 
 export function isNothingToUndo(decision: CallDecision): boolean {
   return decision === 'null-compensation' || decision === 'nothing-to-undo'
-}
-
-/** An undo of a further barrier may have nothing to undo: its action need not have passed that one. */
-export function isUndoDue({ mustUndo, barrierId = BARRIER_ID_DEFAULT }: BarrierCall): boolean {
-  return mustUndo === true && barrierId === BARRIER_ID_DEFAULT
 }
 
 export function toOriginalMissingError(op: Op): BranchError {

@@ -12,7 +12,6 @@ import {
   decideCall,
   findOriginal,
   type InsertedOps,
-  isUndoDue,
   mustRemoveOwn,
   needsStanding,
   type StandingRow,
@@ -70,9 +69,9 @@ export interface BarrierTable {
 
 /** Checks a call before anything is inserted. Throws BRANCH_CALL_INVALID. */
 export function toPassingCall(call: UndoOfRefusal, now: number): PassingCall {
-  const { op, acceptedAt, refusal } = call
+  const { op, acceptedAt, refusal, mustUndo = false } = call
   const instants = computeRowInstants(acceptedAt, now)
-  return { key: toBarrierKey(call), op, refusal, mustUndo: isUndoDue(call), ...instants }
+  return { key: toBarrierKey(call), op, refusal, mustUndo, ...instants }
 }
 
 /**

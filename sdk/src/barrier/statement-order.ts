@@ -57,7 +57,10 @@ export function watchOrder({ beforeUnordered, noteAnswer }: StatementWatch): Sta
       const callback = values.at(-1)
       if (isCallback(callback)) return call([...values.slice(0, -1), noteSuccess(callback, succeed)])
       const answer = call(values)
-      return isThenable(answer) && !('on' in answer) ? forgotten.watch(answer.then(notePromised)) : answer
+      if (!isThenable(answer) || 'on' in answer) return answer
+      const told = answer.then(notePromised)
+      // A pool may have promises of another library, whose own methods effects call.
+      return told instanceof Promise ? forgotten.watch(told) : told
     },
   }
 }

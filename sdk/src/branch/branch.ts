@@ -34,9 +34,10 @@ export interface BarrierCall {
    */
   readonly hasNoUndo?: true
   /**
-   * This call undoes an action that was answered with success. Where the barrier with the default id finds no row of that
-   * action, the row was lost or stands in another table: it fails with `BARRIER_ORIGINAL_MISSING`, and does not succeed
-   * without having undone anything.
+   * This call undoes an action that was answered with success. Where the barrier finds no row of that action, the row was
+   * lost or stands in another table: it fails with `BARRIER_ORIGINAL_MISSING`, and does not succeed without having undone
+   * anything. The handlers of this package say it of calls with the header `counterstep-undo: due`. `parseBranch` does not,
+   * since an effect that passes a barrier by itself may have passed none for the action.
    */
   readonly mustUndo?: true
   /** This is the payload as it came. Only the Redis barrier's `hashTag` looks at it. */

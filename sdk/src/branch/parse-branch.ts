@@ -61,6 +61,9 @@ const WORKFLOW_KINDS: CalledKinds = {
   workflow: { kind: 'workflow', ops: ['plan', 'action', 'compensate'] },
 }
 
+const UNDO_HEADER = 'counterstep-undo'
+const NO_UNDO = 'none'
+const UNDO_DUE = 'due'
 const IDENTITY_PARTS = ['gid', 'branchId', 'op', 'kind'] as const
 const COUNT = /^\d{1,15}$/
 
@@ -85,6 +88,14 @@ const COUNT = /^\d{1,15}$/
  */
 export function parseBranch(request: BranchRequest): Branch {
   return parseCall(request, BRANCH_KINDS)
+}
+
+/**
+ * Tells whether the call undoes an action that was answered with success. Only a handler that runs whole behind its barrier is told so: an
+ * effect that passes one by itself may have passed none for the action, where there was nothing to do.
+ */
+export function isUndoDue({ op, headers }: Pick<Branch, 'op' | 'headers'>): boolean {
+  return op === 'compensate' && headers[UNDO_HEADER] === UNDO_DUE
 }
 
 /** Reads a call of a workflow's handler as {@link parseBranch} reads that of a branch, and refuses every other kind. */
@@ -115,7 +126,7 @@ function parseCall({ url, headers, payload, signal }: BranchRequest, kinds: Call
     attempt: readCount(known['counterstep-attempt']),
     epoch: readCount(known['counterstep-epoch']),
     ...(acceptedAt === undefined ? {} : { acceptedAt }),
-    ...readUndo(op, known['counterstep-undo']),
+    ...readUndo(op, known[UNDO_HEADER]),
     payload,
     ...(signal === undefined ? {} : { signal }),
     headers: known,
@@ -123,10 +134,10 @@ function parseCall({ url, headers, payload, signal }: BranchRequest, kinds: Call
 }
 
 /** Without the header there may be an undo of an action, and an undo may have nothing to undo. */
-function readUndo(op: Op, text: string | undefined): Pick<Branch, 'hasNoUndo' | 'mustUndo'> {
+function readUndo(op: Op, text: string | undefined): Pick<Branch, 'hasNoUndo'> {
   if (text === undefined || (op !== 'action' && op !== 'compensate')) return {}
-  if (op === 'action' && text === 'none') return { hasNoUndo: true }
-  if (op === 'compensate' && text === 'due') return { mustUndo: true }
+  if (op === 'action' && text === NO_UNDO) return { hasNoUndo: true }
+  if (op === 'compensate' && text === UNDO_DUE) return {}
   throw new BranchError(
     'BRANCH_CALL_INVALID',
     'the header counterstep-undo is none for an action, and due for its undo',

@@ -1,6 +1,6 @@
 import type { Op } from '@counterstep/protocol'
 import { barrierRows } from '@counterstep/protocol/barrier'
-import { decideCall, findOriginal, isUndoDue, mustRemoveOwn, needsStanding } from '../barrier/decide-call.ts'
+import { decideCall, findOriginal, mustRemoveOwn, needsStanding } from '../barrier/decide-call.ts'
 import { AnsweredCalls } from './answered-calls.ts'
 import { applyRound, type GroupWork, removeFailed } from './apply-round.ts'
 import type { GroupPass, GroupVerdict } from './group-barrier.ts'
@@ -117,7 +117,7 @@ function* decideRound(
     const { op, branch, since, call } = member.admitted
     const rows = standing?.get(branch) ?? []
     const decision = decideCall(op, findOps(member), rows, since)
-    const verdict = toSettledVerdict(op, decision, rows, isUndoDue(call))
+    const verdict = toSettledVerdict(op, decision, rows, call.mustUndo)
     if (verdict === undefined) {
       running.push({ ...member, original: findOriginal(op, rows) })
       continue

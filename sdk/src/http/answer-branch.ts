@@ -2,11 +2,11 @@ import type { JsonValue } from '@counterstep/protocol'
 import type { Barrier } from '../barrier/barrier.ts'
 import { isThenable } from '../barrier/thenable.ts'
 import { assertNotCompensated } from '../barrier/with-barrier.ts'
-import type { Branch } from '../branch/branch.ts'
+import type { BarrierCall, Branch } from '../branch/branch.ts'
 import { BranchError, isBranchFailure, isBranchOngoing } from '../branch/branch-errors.ts'
 import { copyPayload } from '../branch/copy-payload.ts'
 import { type HttpAnswer, toErrorAnswer, toOutcomeAnswer } from '../branch/http-answer.ts'
-import { type BranchRequest, parseBranch } from '../branch/parse-branch.ts'
+import { type BranchRequest, isUndoDue, parseBranch } from '../branch/parse-branch.ts'
 import { getTraceJoiner, withinTrace } from '../telemetry/trace-joiner.ts'
 import { assertServed, type BranchOp } from './served-ops.ts'
 
@@ -108,7 +108,8 @@ async function answer<Tx, Effect, Payload, Original>(
     if (called.op === 'msg')
       throw new BranchError('BRANCH_KIND_UNSUPPORTED', 'a query-back needs queryPreparedHandler')
     assertServed(called.op, ops)
-    const outcome = await barrier.run(called, (tx, original) =>
+    const call: BarrierCall = isUndoDue(called) ? { ...called, mustUndo: true } : called
+    const outcome = await barrier.run(call, (tx, original) =>
       handler(tx, toHandledBranch(called, parse, original)),
     )
     getTraceJoiner()?.noteDecision(called, outcome.decision)

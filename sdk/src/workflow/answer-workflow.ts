@@ -190,7 +190,7 @@ async function answerUndo(workflows: Workflows, branch: Branch): Promise<HttpAns
 }
 
 function toBarrierCall(
-  { gid, branchId, op, barrierId, acceptedAt, hasNoUndo, mustUndo, signal }: BarrierCall,
+  { gid, branchId, op, barrierId, acceptedAt, hasNoUndo, signal }: BarrierCall,
   more: Partial<BarrierCall> = {},
 ): BarrierCall {
   return {
@@ -200,7 +200,6 @@ function toBarrierCall(
     ...(barrierId === undefined ? {} : { barrierId }),
     ...(acceptedAt === undefined ? {} : { acceptedAt }),
     ...(hasNoUndo === undefined ? {} : { hasNoUndo }),
-    ...(mustUndo === undefined ? {} : { mustUndo }),
     ...(signal === undefined ? {} : { signal }),
     ...more,
   }

@@ -235,11 +235,6 @@ export function barrierSuite({ name, open, pairs = 1_000, width }: BarrierSuite)
         const rows = await Promise.all(undos.map(({ gid }) => fixture.rows(gid)))
         expect(rows.map((count) => count > 0)).toEqual([true, false, true, true, false, true])
       })
-
-      it('A further barrier of the call may have nothing to undo', async () => {
-        const undo = newUndo({ barrierId: '02' })
-        expect((await fixture.run(undo, SUCCEED)).decision).toBe('null-compensation')
-      })
     })
 
     describe('a refusal that nothing undoes', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { isUndoDue } from '../../src/branch/parse-branch.ts'
 import { isBranchError, parseBranch } from '../../src/index.ts'
 import { callUrl } from './call-url.ts'
 import { OtherHeaders } from './other-headers.ts'
@@ -55,10 +56,12 @@ describe('a branch call', () => {
     expect(parseBranch({ url: callUrl(QUERY), headers: {} })).not.toHaveProperty('hasNoUndo')
   })
 
-  it('An undo is read as one that has something to undo by its header alone', () => {
+  it('An undo with something to undo is told by its header, and demands nothing of effects that pass a barrier themselves', () => {
     const url = callUrl({ ...QUERY, op: 'compensate' })
-    expect(parseBranch({ url, headers: { 'counterstep-undo': 'due' } })).toMatchObject({ mustUndo: true })
-    expect(parseBranch({ url, headers: {} })).not.toHaveProperty('mustUndo')
+    const branch = parseBranch({ url, headers: { 'Counterstep-Undo': 'due' } })
+    expect(isUndoDue(branch)).toBe(true)
+    expect(branch).not.toHaveProperty('mustUndo')
+    expect(isUndoDue(parseBranch({ url, headers: {} }))).toBe(false)
   })
 
   for (const [op, text] of [

@@ -12,7 +12,6 @@ import { BranchError, BranchFailure, BranchOngoing } from '../../branch/branch-e
 import type { BarrierOptions, BarrierOutcome } from '../barrier.ts'
 import {
   isNothingToUndo,
-  isUndoDue,
   settleReuse,
   toMessageError,
   toOriginalMissingError,
@@ -114,7 +113,7 @@ export function redisBarrier(
         at,
         since,
         // The script writes nothing for a decision that it does not know.
-        ...(isUndoDue(call)
+        ...(call.mustUndo === true
           ? decisions.map((each) => (isNothingToUndo(each) ? ORIGINAL_MISSING : each))
           : decisions),
         call.refusal ?? '',
