@@ -32,6 +32,8 @@ import {
   assertReadMany,
   assertRenew,
   assertUpdate,
+  buildDueClaimResult,
+  CLAIM_BYTES_MAX,
   PARKED_AT,
   StoreUnavailableError,
 } from '@counterstep/core'
@@ -126,11 +128,17 @@ class MemoryStore implements Store {
   async claimDue({ limit, leaseMs, tokens, formatMax }: DueClaim): Promise<DueClaimResult> {
     const now = this.#begin()
     assertDueClaim({ limit, tokens })
-    const claimed = this.#findOldestDue(now, formatMax, limit).map((row, i) =>
-      applyClaim(row, tokens[i] ?? '', this.#raise(row.version, now), now + leaseMs),
-    )
+    const claimed: StoredTransaction[] = []
+    let bytes = 0
+    for (const row of this.#findOldestDue(now, formatMax, limit)) {
+      if (bytes >= CLAIM_BYTES_MAX) break
+      claimed.push(
+        applyClaim(row, tokens[claimed.length] ?? '', this.#raise(row.version, now), now + leaseMs),
+      )
+      bytes += Buffer.byteLength(row.definition) + Buffer.byteLength(row.progress)
+    }
     for (const row of claimed) this.#rows.set(row.gid, row)
-    return { now, claimed }
+    return buildDueClaimResult(now, claimed)
   }
 
   async claim({ gid, token, leaseMs, formatMax }: SingleClaim): Promise<SingleClaimResult> {
