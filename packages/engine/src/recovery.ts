@@ -238,7 +238,7 @@ export class Recovery {
   }
 
   async #claim(limit: number): Promise<Claimed> {
-    const { store, clock, ids, observer, run, formatMax, claimLimit } = this.#parts
+    const { store, clock, ids, observer, run, formatMax } = this.#parts
     const sentAt = clock.now()
     const tokens = Array.from({ length: limit }, () => ids.token())
     const result = await this.#adaptLimit(store.claimDue({ limit, leaseMs: run.leaseMs, tokens, formatMax }))
@@ -249,7 +249,7 @@ export class Recovery {
       this.#claimLimit = Math.max(1, Math.floor((rows.length * CLAIMED_PLACES_MAX) / places))
     // The store has looked at rows that it did not bring.
     if (result.mayBeMore === true && rows.length > 0 && rows.length < limit)
-      this.#claimLimit = Math.min(claimLimit, rows.length * 2)
+      this.#claimLimit = Math.min(this.#claimLimit, rows.length * 2)
     const mayBeMore = rows.length === limit || result.mayBeMore === true
     return { mayBeMore, rows, grant: { sentAt, now: clock.now(), storeNow } }
   }
