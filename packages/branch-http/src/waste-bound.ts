@@ -6,7 +6,7 @@ import { findParser } from './field-bound.ts'
  * An answer may have so many bytes that are neither in its fields nor in its body: its first line, the sizes of its chunks, and what
  * the grammar lets stand beside these. Honest services need a few hundred.
  */
-export const WASTED_BYTES_MAX = 64 * 1024
+const WASTED_BYTES_MAX = 64 * 1024
 /** A chunk of one byte comes with as many for its size and the ends of its lines. */
 const FRAME_BYTES = 8
 

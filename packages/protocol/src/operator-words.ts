@@ -35,8 +35,9 @@ export type BulkState = (typeof BULK_STATES)[number]
 export const BULK_NAMED_MAX = 1_000
 /** One job acts on at most this many transactions. */
 export const BULK_GIDS_MAX = 10_000
-/** The list of a preview in short has 8 characters for each transaction. */
-export const BULK_PREVIEWED_LENGTH_MAX = 8 * BULK_GIDS_MAX
+/** The list of a preview in short has so many characters for each transaction. */
+export const BULK_MARK_LENGTH = 8
+export const BULK_PREVIEWED_LENGTH_MAX = BULK_MARK_LENGTH * BULK_GIDS_MAX
 export const BULK_RATE_PER_SECOND_MAX = 500
 
 /** A command that would be refused, as its answer would say. */

@@ -94,9 +94,9 @@ export function mysqlBarrier<Connection extends MysqlPoolConnection>(
  *
  * Send `SET autocommit = 0` as the first statement of the transaction and `SET autocommit = 1` behind its COMMIT or ROLLBACK,
  * or send the statements of the effect one after another and let each error of the database pass, also out of a nested
- * transaction of an ORM. (With autocommit off for all of a pool, what others send on it would never be committed.) A deadlock ends the whole transaction, whatever savepoints it
- * has. What mysql2 has in its queue then, or what an effect sends that has caught the error, is committed alone with
- * autocommit on, and once more when the call is repeated.
+ * transaction of an ORM. (With autocommit off for all of a pool, what others send on it would never be committed.) A
+ * deadlock ends the whole transaction, whatever savepoints it has. What mysql2 has in its queue then, or what an effect
+ * sends that has caught the error, is committed alone with autocommit on, and once more when the call is repeated.
  *
  * You also have to bound how long a call may take, because mysql2 waits for an answer without an end: race the call
  * against a timer, and destroy the connection when the timer wins. A `timeout` of one query ends the wait, but leaves
