@@ -98,7 +98,7 @@ export interface Signal {
   readonly id: string
   /** The hash of its name and payload. */
   readonly digest: string
-  /** The payload as JSON. It is dropped once a wait has taken the signal. */
+  /** The payload as JSON. It is dropped once a wait has taken the signal, unless the journal has no room for it. */
   readonly payload?: string
   /** The position of the branch that has taken it, or `EARLIER`. Absent: it is kept for the next wait of its name. */
   readonly takenBy?: number

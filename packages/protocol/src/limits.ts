@@ -54,7 +54,8 @@ export const SIGNAL_BYTES_MAX = 16 * 1024
 export const SIGNALS_KEPT_MAX = 64
 export const SIGNALS_KEPT_BYTES_MAX = 256 * 1024
 /**
- * A saga remembers the ids of this many signals that were taken. An older signal that comes again counts as a new one.
+ * A workflow remembers the ids of this many signals that earlier generations have taken. An older one that comes again counts as
+ * a new one.
  */
 export const SIGNALS_TAKEN_MAX = 256
 export const WORKFLOW_VERSION_MAX = 1_000_000_000

@@ -1,9 +1,8 @@
 /** Gives signals to the waits of a saga. A signal is taken by one wait at most, and the oldest of a name comes first. */
-import { SIGNALS_TAKEN_MAX } from '@counterstep/protocol'
 import type { SagaTransaction, Signal } from '../transaction.ts'
 import { computeOnce } from '../values/compute-once.ts'
 import { countBytes } from '../values/count-bytes.ts'
-import { succeedWithValues } from '../values/keep-values.ts'
+import { JOURNAL_FULL, succeedWithValues } from '../values/keep-values.ts'
 import { withOp, withoutNextAt } from './op-progress.ts'
 
 type Submitted = Extract<SagaTransaction, { readonly status: 'submitted' }>
@@ -50,20 +49,15 @@ function findSignalName({ definition }: SagaTransaction, position: number): stri
 }
 
 function takeSignal(saga: Submitted, taken: Signal, position: number, now: number): Submitted {
-  const { payload, ...rest } = taken
-  const signals = (saga.signals ?? []).map((signal) =>
-    signal === taken ? { ...rest, takenBy: position } : signal,
-  )
   const open = saga.branches[position]?.action
   if (open === undefined) return saga
+  const { payload, ...rest } = taken
   const ended = { ...withoutNextAt(open), endedAt: now }
   const succeeded = succeedWithValues(saga, position, ended, payload)
-  const next = withOp(saga, { branch: position, op: 'action' }, succeeded)
-  return { ...next, signals: forgetOldest(signals) }
-}
-
-function forgetOldest(signals: readonly Signal[]): readonly Signal[] {
-  const taken = signals.filter((signal) => signal.takenBy !== undefined)
-  const [oldest] = taken
-  return taken.length <= SIGNALS_TAKEN_MAX ? signals : signals.filter((signal) => signal !== oldest)
+  // A payload for which the journal has no room stands in the signal alone.
+  const kept = succeeded.error === JOURNAL_FULL ? taken : rest
+  const signals = (saga.signals ?? []).map((signal) =>
+    signal === taken ? { ...kept, takenBy: position } : signal,
+  )
+  return { ...withOp(saga, { branch: position, op: 'action' }, succeeded), signals }
 }

@@ -1,4 +1,4 @@
-import { SIGNALS_KEPT_MAX, SIGNALS_TAKEN_MAX, WAIT_END_MS_MAX } from '@counterstep/protocol'
+import { SIGNALS_KEPT_MAX, WAIT_END_MS_MAX } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { refuse } from '../../test/refuse.ts'
 import { after, answered, buildRow, CREATED_AT, effectsText, sent } from '../../test/sagas.ts'
@@ -272,16 +272,6 @@ describe('A wait for a signal', () => {
     expect(viewTransaction(taken, 'submitted').signals).toHaveLength(1)
     expect(viewTransaction(taken, 'submitted', open)).not.toHaveProperty('signals')
     expect(viewTransaction({ ...taken, noReturnAt: 7 }, 'submitted', open)).not.toHaveProperty('noReturnAt')
-  })
-
-  it('Of the signals that were taken the last ones are remembered', () => {
-    const many = Array.from({ length: SIGNALS_TAKEN_MAX }, (_, index) => ({
-      ...signal(String(index)).signal,
-      takenBy: 0,
-    }))
-    const taken = step({ ...open, signals: many }, signal('last'), CREATED_AT + 1)
-    expect(taken.signals).toHaveLength(SIGNALS_TAKEN_MAX)
-    expect(taken.signals?.[0]?.id).toBe('1')
   })
 
   it.each([

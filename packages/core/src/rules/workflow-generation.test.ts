@@ -1,4 +1,4 @@
-import { GENERATIONS_MAX } from '@counterstep/protocol'
+import { GENERATIONS_MAX, SIGNALS_TAKEN_MAX } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { buildRow } from '../../test/sagas.ts'
 import { call, local, ran, signalWait, timer, WorkflowFixture } from '../../test/workflows.ts'
@@ -294,6 +294,45 @@ describe('signals at a continue', () => {
     const { payload: _, ...bare } = signal('1').signal
     fixture.command({ type: 'signal-asked', signal: bare }).settled().plan({}, AGAIN)
     expect(fixture.workflow.signals).toEqual([{ ...bare, payload: 'null' }])
+  })
+
+  it('for whose payload the journal had no room are kept again with it', () => {
+    const large = { ...signal('1').signal, payload: JSON.stringify('y'.repeat(16_000)) }
+    const results = [...Array<number>(17).fill(60_000), 20_000].map((length, index) => ({
+      ...{ id: `r${index}`, is: 'run', name: 'r', value: 'x'.repeat(length) },
+    }))
+    const fixture = WorkflowFixture.accepted()
+      .plan({ ran: results, next: [signalWait('s'), call('a')] }, 'any')
+      .settled()
+      .answer('a', 'action', 'success', 1)
+      .settled()
+    // The signal comes while the plan is asked for that begins the next generation.
+    expect(fixture.calls).toEqual(['plan 2'])
+    fixture.command({ type: 'signal-asked', signal: large }).settled()
+    const wait = results.length
+    expect(fixture.workflow.branches[wait]?.action).toMatchObject({ error: 'journal-full' })
+    expect(fixture.workflow.signals).toEqual([{ ...large, takenBy: wait }])
+    fixture.plan({}, AGAIN).settled()
+    expect(fixture.workflow.signals).toEqual([large])
+    fixture
+      .plan({ next: [signalWait('s')] }, 'any')
+      .settled()
+      .settled()
+    expect(fixture.planCall.journal).toMatchObject([{ id: 's', value: 'y'.repeat(16_000) }])
+  })
+
+  it('that many waits have taken are all kept again, and the oldest of those that were seen are forgotten', () => {
+    const fixture = waiting().command(signal('1')).settled()
+    const many = Array.from({ length: SIGNALS_TAKEN_MAX }, (_, index) => {
+      const { payload: _payload, ...seen } = signal(`seen-${index}`).signal
+      return { ...seen, takenBy: -1 }
+    })
+    const signals = [...(fixture.workflow.signals ?? []), ...many, { ...many[0], id: 'newest' }]
+    const next = WorkflowFixture.claimed({ ...fixture.workflow, signals } as WorkflowTransaction)
+    next.answer('a', 'action', 'success', 1).settled().plan({}, AGAIN).settled()
+    const ids = next.workflow.signals?.map(({ id }) => id)
+    expect(ids).toHaveLength(1 + SIGNALS_TAKEN_MAX)
+    expect([ids?.[0], ids?.[1], ids?.at(-1)]).toEqual(['1', 'seen-1', 'newest'])
   })
 })
 
