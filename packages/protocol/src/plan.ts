@@ -113,11 +113,15 @@ export interface PlanRefusal {
   readonly asked?: Pick<PlanEntry, 'is' | 'name'>
 }
 
-/** How a generation ends. `continue` has the input of the next one, which begins with an empty journal. */
+/**
+ * How a generation ends. `continue` has the input of the next one, which begins with an empty journal. `seen` is there if the
+ * journal has signals that came too late for the function: it had seen so many entries when it went on. The next generation gets
+ * the signals behind them.
+ */
 export type PlanEnd =
   | { readonly done: JsonValue }
   | { readonly failed: PlanFailure }
-  | { readonly continue: JsonValue }
+  | { readonly continue: JsonValue; readonly seen?: number }
 
 /**
  * Says when to plan again: at once, when anything pending ends, or when all of it has or something has failed. Or it says how

@@ -271,6 +271,22 @@ describe('signals at a continue', () => {
     expect(fixture.planCall.journal).toMatchObject([{ id: 's', value: { of: '1' } }])
   })
 
+  it('that its last plan call brought and the function has not seen are kept again', () => {
+    const both = () => {
+      const fixture = waiting().command(signal('1')).settled()
+      // This plan call saw the end of the call alone. The next one brings the signal, too.
+      return fixture.plan({ next: [call('b')] }, 'any').settled()
+    }
+    const unseen = both().answer('b', 'action', 'success', 1).settled()
+    expect(unseen.planCall.journal.map(({ id }: { id: string }) => id)).toEqual(['a', 's'])
+    unseen.plan({}, { ...AGAIN, seen: 1 }).settled()
+    expect(unseen.workflow.signals).toEqual([signal('1').signal])
+    const seen = both().answer('b', 'action', 'success', 1).settled().plan({}, AGAIN).settled()
+    expect(seen.workflow.signals).toMatchObject([{ id: '1', takenBy: -1 }])
+    const fixture = both().answer('b', 'action', 'success', 1).settled()
+    expect(fixture.plan({}, { ...AGAIN, seen: 3 }).workflow.attention).toMatch(BAD_PLAN)
+  })
+
   it('that the code has seen stay taken, so that the same signal counts once', () => {
     const fixture = planned(signalWait('s', { timeoutMs: 900 }))
       .tick()

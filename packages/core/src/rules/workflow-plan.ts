@@ -46,8 +46,8 @@ export type PlanEnd =
   | { readonly type: 'done'; readonly result: string }
   | { readonly type: 'failed'; readonly failure: PlanFailure }
   | { readonly type: 'refused'; readonly failure: PlanFailure }
-  /** It has the input of the next generation, as JSON. */
-  | { readonly type: 'continue'; readonly input: string }
+  /** It has the input of the next generation, as JSON. `seen`: the function had not seen the entries of the journal behind so many. */
+  | { readonly type: 'continue'; readonly input: string; readonly seen?: number }
 
 /** Tells whether the next plan may be opened: the last one was accepted, what it waits for has come, and no answer is lost. */
 export function mayOpenPlan(workflow: WorkflowTransaction): boolean {
@@ -99,7 +99,10 @@ export function findPlanFault(workflow: Submitted, { ran, next, outcome, number 
   )
   const isEnd = outcome.type === 'done' || outcome.type === 'continue'
   if (isEnd && hasCallPending) return 'it is done while a step is pending'
-  if (outcome.type === 'continue') return refuseContinue(workflow, added)
+  if (outcome.type === 'continue') {
+    const { seen = 0 } = outcome
+    return seen > plan.seen ? 'it has seen more than there is' : refuseContinue(workflow, added)
+  }
   if (outcome.type !== 'wait') return outcome.type === 'failed' ? refuseFailure(workflow) : undefined
   if (outcome.until === 'now' && added.length === 0) return 'it adds nothing and asks again'
   const seen = new Set(order.slice(0, plan.seen))
@@ -200,7 +203,9 @@ export function acceptPlan(workflow: Submitted, progress: OpProgress, plan: Plan
   const { steps, branches, order, plan: before, version = plan.version } = workflow
   const first = steps.length
   const ranPositions = plan.ran.map((_, index) => first + index)
-  const seen = before.seen + ranPositions.length
+  const isContinue = plan.outcome.type === 'continue'
+  // Signals that the function has not seen are carried over, like those that the call did not bring.
+  const seen = (isContinue ? plan.outcome.seen : undefined) ?? before.seen + ranPositions.length
   const hasPivot = plan.next.some(({ branch }) => branch.role === 'pivot')
   const hasFailed = plan.ran.some(isFailedStep)
   const next: Submitted = {
@@ -216,9 +221,9 @@ export function acceptPlan(workflow: Submitted, progress: OpProgress, plan: Plan
       ...before,
       ...{ seen, call, until: plan.outcome.type === 'wait' ? plan.outcome.until : 'end' },
       ...(hasFailed ? { hasFailedWithin: true as const } : {}),
-      ...(plan.outcome.type === 'continue' ? { continueWith: plan.outcome.input } : {}),
+      ...(isContinue ? { continueWith: plan.outcome.input } : {}),
     },
-    seenAt: [...workflow.seenAt, ...ranPositions.map(() => before.at)],
+    seenAt: [...workflow.seenAt, ...ranPositions.map(() => before.at)].slice(0, seen),
     updatedAt: now,
     ...(plan.outcome.type === 'done' ? { result: plan.outcome.result } : {}),
     // It is durable with the plan, and so before the pivot is called.

@@ -72,6 +72,10 @@ describe('the answer of a plan call', () => {
     { done: 1, failed: {} },
     { continue: 1, done: 1 },
     { continue: 'x'.repeat(65_535) },
+    { continue: 1, seen: -1 },
+    { continue: 1, seen: '1' },
+    { done: 1, seen: 1 },
+    { continue: 1, saw: 1 },
     { failed: { code: '' } },
     { failed: { code: 'NO', message: '', details: 'x'.repeat(65_535) } },
   ])

@@ -55,6 +55,7 @@ const REFUSAL_CODES: ReadonlySet<string> = new Set<PlanRefusal['code']>([
   'GID_REUSED',
 ])
 const ENDS = ['done', 'failed', 'refused', 'continue'] as const
+const CONTINUE_FIELDS = new Set(['continue', 'seen'])
 const UNTIL = ['now', 'any', 'all'] as const
 /** The values in it may have JSON_DEPTH_MAX levels. */
 const ANSWER_DEPTH_MAX = JSON_DEPTH_MAX + 8
@@ -313,14 +314,14 @@ class PlanReader {
     const until = UNTIL.find((each) => each === then)
     if (until !== undefined) return { type: 'wait', until }
     const names = isRecord(then) ? Object.keys(then) : []
-    const type = ENDS.find((each) => each === names[0])
-    if (!isRecord(then) || names.length !== 1 || type === undefined)
+    const type = ENDS.find((each) => names.includes(each))
+    if (!isRecord(then) || type === undefined || names.length > (type === 'continue' ? 2 : 1))
       return this.#faults.add(FAULT, '/then', `must be now, any, all, or one of ${ENDS.join(', ')}`)
     if (type === 'done' || type === 'continue') {
       const text = JSON.stringify(then[type] as JsonValue)
       if (utf8Length(text, KEPT_VALUE_BYTES_MAX) > KEPT_VALUE_BYTES_MAX)
         return this.#faults.add(FAULT, `/then/${type}`, `is over ${KEPT_VALUE_BYTES_MAX} bytes`)
-      return type === 'done' ? { type, result: text } : { type, input: text }
+      return type === 'done' ? { type, result: text } : this.#readContinue(then, text)
     }
     const failure = this.#readFailure(
       then[type],
@@ -333,6 +334,15 @@ class PlanReader {
     // It is shown and never given to the code again.
     const shown = { code: cleanText(failure.code), message: cleanText(failure.message) }
     return { type, failure: { ...failure, ...shown } }
+  }
+
+  #readContinue(then: Fields, input: string): Plan['outcome'] | undefined {
+    refuseUnknownFields(then, CONTINUE_FIELDS, '/then', this.#faults)
+    const { seen } = then
+    if (seen === undefined) return { type: 'continue', input }
+    if (!Number.isInteger(seen) || (seen as number) < 0)
+      return this.#faults.add(FAULT, '/then/seen', 'must be a number of entries')
+    return { type: 'continue', input, seen: seen as number }
   }
 
   #readFailure(value: unknown, fields: ReadonlySet<string>, path: string): PlanFailure | undefined {

@@ -48,6 +48,8 @@ export class PlanRun {
   #spent: InlineSpent = { count: 0, hasRun: false, hasFailed: false, bytes: 0, isHalfOfTimeOver: false }
   #isCutShort = false
   #end: PlanEnd | undefined
+  /** So many entries of the journal had been looked at when the function ended. */
+  #journalAtEnd = 0
 
   constructor(call: PlanCall, options: PlanRunOptions) {
     this.#call = call
@@ -102,7 +104,9 @@ export class PlanRun {
 
   /** Reports how the function has ended. The first report counts. */
   end(end: PlanEnd): void {
-    this.#end ??= end
+    if (this.#end !== undefined) return
+    this.#end = end
+    this.#journalAtEnd = this.#journalAt
   }
 
   /** Decides what comes next, when the function waits or has ended. */
@@ -191,7 +195,7 @@ export class PlanRun {
     const { outstanding } = this.#book
     const isHeld = outstanding.some((each) => hasEffect(each) || each.is === 'run')
     // An end waits for what may have an effect, and drops timers and signals.
-    if (this.#end !== undefined && !isHeld) return this.#answer([], this.#end)
+    if (this.#end !== undefined && !isHeld) return this.#answer([], this.#withSeen(this.#end))
     const wanted = outstanding.filter((each) => this.#isPlanned(each))
     const next = fillNext(wanted, this.#spent.bytes, this.#nextSlot)
     if (this.#isCutShort || next.length < wanted.length) return this.#answer(next, 'now')
@@ -210,6 +214,13 @@ export class PlanRun {
     if (ask.state !== 'new' || ask.is === 'run' || this.#book.isHeldBack(ask)) return false
     if (ask.is === 'step') return this.#placeStep(ask) === 'own-call' && !this.#isCutShort
     return ask.is === 'call' || this.#end === undefined
+  }
+
+  /** Signals that a function which goes on has not seen are for its next generation: their senders were told that they count. */
+  #withSeen(end: PlanEnd): PlanEnd {
+    const seen = this.#journalAtEnd
+    const hasUnseen = this.#call.journal.slice(seen).some(({ is }) => is === 'signal')
+    return 'continue' in end && hasUnseen ? { ...end, seen } : end
   }
 
   #answer(next: PlanAnswer['next'], then: PlanThen): Move {
