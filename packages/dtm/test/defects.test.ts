@@ -199,6 +199,25 @@ describe.concurrent('the known weaknesses of DTM', () => {
     expect(branches.calls).toHaveLength(3)
   })
 
+  it.each(['submit', 'abort'])(
+    'A client that repeats its %s takes no mark off a transaction that needs a person',
+    async (command) => {
+      const gid = `needs-a-person-${command}`
+      const refused = { status: 409, body: '' }
+      const branches = dtm.play({ '/confirm01': [refused, OK], '/cancel01': [refused, OK] })
+      await dtm.node.post('prepare', tcc(gid, { retry_interval: 600 }))
+      await dtm.node.post('registerBranch', tccBranch(gid, branches, '01'))
+      expect(await dtm.node.post(command, tcc(gid))).toEqual(OK)
+      const readMark = async () => (await dtm.node.engine.get(gid as never))?.attention
+      await until('it needs a person', UNTIL_MS_MAX, async () => (await readMark()) !== undefined)
+      expect(await dtm.node.post(command, tcc(gid))).toEqual(OK)
+      expect([await readMark(), branches.calls.length]).toEqual([expect.any(String), 1])
+      // An operator takes it off.
+      expect(await dtm.node.post('resetNextCronTime', { gid })).toEqual(OK)
+      await branches.waitForCalls(2)
+    },
+  )
+
   it('9.19, 9.23: A stop during a call is not undone by its answer, and no further branch is called', async () => {
     const branches = dtm.play({ '/a1': [{ ...OK, delayMs: 500 }] })
     await dtm.node.post('submit', saga('stopped-inside', branches, 5))

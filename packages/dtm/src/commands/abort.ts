@@ -33,7 +33,7 @@ export async function abort(request: DtmRequest, deps: CommandDeps): Promise<Ans
   const note = readNote(stored.definition)
   const waitMs = hasDecision && note?.waitResult ? note.waitMs : 0
   const reason = toWellFormed(request.rollback_reason.slice(0, REASON_LENGTH_MAX))
-  if (status === 'aborting') await nudge(gid, engine, caller)
+  if (status === 'aborting') await nudge(stored, engine, caller)
   try {
     const view = await engine.abort(gid, {
       ...holdRequest(toWaitOptions(waitMs, deps), request),

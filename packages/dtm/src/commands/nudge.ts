@@ -1,20 +1,15 @@
+import type { Transaction } from '@counterstep/core'
 import type { EngineApi } from '@counterstep/engine'
-import { type Gid, isCounterstepError } from '@counterstep/protocol'
+import { callAtOnce } from './call-at-once.ts'
 
-/** Calls at once the branches that wait for their next call. */
+/**
+ * Calls at once the branches that wait for their next call, because a client has sent its command again. A transaction that needs a
+ * person is left alone: only who may operate takes its mark away.
+ */
 export async function nudge(
-  gid: Gid,
+  { gid, attention }: Pick<Transaction, 'gid' | 'attention'>,
   engine: Pick<EngineApi, 'retry'>,
-  caller?: string,
-): Promise<'nudged' | 'final' | 'paused' | 'unknown'> {
-  try {
-    await engine.retry(gid, undefined, caller)
-    return 'nudged'
-  } catch (error: unknown) {
-    if (isCounterstepError(error) && error.code === 'SAGA_ALREADY_FINAL') return 'final'
-    if (isCounterstepError(error) && error.code === 'SAGA_UNKNOWN_GID') return 'unknown'
-    // An operator has paused it, and nothing is called until it is resumed.
-    if (isCounterstepError(error) && error.code === 'SAGA_PAUSED') return 'paused'
-    throw error
-  }
+  caller: string | undefined,
+): Promise<void> {
+  if (attention === undefined) await callAtOnce(gid, engine, caller)
 }

@@ -2,7 +2,7 @@ import type { ListCursor } from '@counterstep/core'
 import type { EngineApi } from '@counterstep/engine'
 import { type Gid, UNFINISHED_STATUSES } from '@counterstep/protocol'
 import { LIST_MS_MAX, LIST_PAGE, LIST_ROWS_MAX, LISTS_PER_ANSWER_MAX } from '../view/list-page.ts'
-import { nudge } from './nudge.ts'
+import { callAtOnce } from './call-at-once.ts'
 
 export interface ResetCount {
   readonly hasRemaining: boolean
@@ -52,7 +52,7 @@ export class CronTimeReset {
           if (count >= countMax) return { hasRemaining: true, count }
           if (this.#now() >= until) return this.#stop(cursor, count)
           // A transaction that has ended since it was listed needs no retry and is not counted.
-          if ((await nudge(gid as Gid, this.#engine)) === 'nudged') count++
+          if ((await callAtOnce(gid as Gid, this.#engine)) === 'called') count++
         }
         cursor = { at: createdAt, gid: gid as Gid }
       }

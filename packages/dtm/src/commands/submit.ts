@@ -137,7 +137,7 @@ async function submitStanding(
   refuseOtherProtocol(request.protocol, stored)
   const { definition } = stored
   // A client that submits again does not want to wait until the back-off is over.
-  if (stored.status === 'submitted') await nudge(gid, engine, caller)
+  if (stored.status === 'submitted') await nudge(stored, engine, caller)
   if (stored.kind === 'saga')
     return { definition, view: await submitAgain(stored, request, { ...wait, caller }, engine) }
   try {
