@@ -32,6 +32,7 @@ const BREAKS: Readonly<Record<string, readonly string[]>> = {
   'continue-forgets-seals': ['I40'],
   'continue-unsaved': ['I37'],
   'continue-drops-signals': ['I34'],
+  'unseen-untold': ['I34'],
   'deadline-of-first': ['I20'],
   'conflict-keeps-generation': ['I41', 'I34'],
   'slots-as-met': ['L1'],

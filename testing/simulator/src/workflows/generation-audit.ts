@@ -5,7 +5,7 @@
 import { EARLIER, type WorkflowStep, type WorkflowTransaction } from '@counterstep/core'
 import type { PlanCall } from '@counterstep/protocol'
 import type { Services } from './services.ts'
-import type { RanEntry } from './walk-program.ts'
+import type { Continued, RanEntry } from './walk-program.ts'
 
 type Report = (invariant: string, gid: string, text: string) => void
 
@@ -14,6 +14,13 @@ interface Outcome {
   readonly branchId: string
   readonly name: string
   readonly hasFailed: boolean
+}
+
+/** What the code had seen when it went on: outcomes, and the waits for signals in some answer, and in all of them. */
+interface Seen {
+  readonly outcomes: readonly Outcome[]
+  readonly sometimes: ReadonlySet<string>
+  readonly always: ReadonlySet<string>
 }
 
 export class GenerationAudit {
@@ -26,26 +33,32 @@ export class GenerationAudit {
   /** The branches whose failure was ever durable. */
   readonly failures = new Set<string>()
   readonly #entries = new Set<string>()
-  /** The waits for signals that any plan call has told of. */
-  readonly #seenWaits = new Set<string>()
-  /** The outcomes that the code had seen when it went on, by its generation and by the input of the next one. */
-  readonly #continues = new Map<string, readonly Outcome[]>()
+  /** What the code had seen when it went on, by its generation and by the input of the next one. */
+  readonly #continues = new Map<string, Seen>()
 
   constructor(report: Report) {
     this.#report = report
   }
 
-  notePlanCall({ generation, journal }: PlanCall): void {
-    for (const { id, is } of journal) if (is === 'signal') this.#seenWaits.add(`${generation} ${id}`)
-  }
-
-  noteContinue({ generation, journal }: PlanCall, ran: readonly RanEntry[], input: string): void {
+  noteContinue(
+    { generation, journal }: PlanCall,
+    ran: readonly RanEntry[],
+    { input, seen }: Continued,
+  ): void {
     const outcomes = [...journal, ...ran].flatMap(({ id, is, name, slot, failed }): readonly Outcome[] =>
       is === 'step' || is === 'call'
         ? [{ branchId: slot ?? toBranchId(id, generation), name, hasFailed: failed !== undefined }]
         : [],
     )
-    this.#continues.set(`${generation} ${input}`, outcomes)
+    const key = `${generation} ${input}`
+    const waits = new Set(journal.slice(0, seen).flatMap(({ id, is }) => (is === 'signal' ? [id] : [])))
+    // Several attempts of the plan may have answered, and any of them may have been accepted.
+    const { sometimes = waits, always = waits } = this.#continues.get(key) ?? {}
+    this.#continues.set(key, {
+      outcomes,
+      sometimes: new Set([...sometimes, ...waits]),
+      always: new Set([...always].filter((wait) => waits.has(wait))),
+    })
   }
 
   /** Returns whether the row has begun a generation. */
@@ -67,17 +80,19 @@ export class GenerationAudit {
       this.#report('I40', gid, `generation ${generation?.number} comes behind ${this.number}`)
       return
     }
-    const outcomes = this.#continues.get(`${this.number} ${generation.input}`)
-    if (outcomes === undefined) {
+    const seen = this.#continues.get(`${this.number} ${generation.input}`)
+    if (seen === undefined) {
       this.#report('I40', gid, `generation ${generation.number} has an input that no code has given`)
       return
     }
-    this.kept.push(...outcomes)
+    this.kept.push(...seen.outcomes)
     for (const { id, takenBy = EARLIER } of before.signals ?? []) {
       const wait = before.steps[takenBy]?.id
       const isKept = signals.some((signal) => signal.id === id && signal.takenBy === undefined)
-      if (wait !== undefined && !this.#seenWaits.has(`${this.number} ${wait}`) && !isKept)
+      if (wait !== undefined && !seen.sometimes.has(wait) && !isKept)
         this.#report('I34', gid, `the signal ${id} is gone, and no code has seen it`)
+      if (wait !== undefined && seen.always.has(wait) && isKept)
+        this.#report('I34', gid, `the signal ${id} is kept again, and the code has seen it`)
     }
     for (const id of this.failures)
       if (this.#mustBeUndone(id) && !services.state(gid, id).isCompensated)

@@ -19,7 +19,12 @@ export interface HandlerRules extends WalkRules {
   readonly checksName: boolean
 }
 
-export const RIGHT_HANDLER: HandlerRules = { mayRunInline, slots: 'behind', checksName: true }
+export const RIGHT_HANDLER: HandlerRules = {
+  mayRunInline,
+  tellsSeen: true,
+  slots: 'behind',
+  checksName: true,
+}
 
 interface PlanWork {
   readonly gid: Gid
@@ -99,8 +104,7 @@ export class PlanHandler {
       const answer = () => {
         const log = this.#audit.log(gid)
         if (walked.fails) log.hasCodeFailed = true
-        if (walked.continueWith !== undefined)
-          log.generations.noteContinue(call, state.ran, walked.continueWith)
+        if (walked.continues !== undefined) log.generations.noteContinue(call, state.ran, walked.continues)
         answered({ ...SUCCESS, body: walked.body })
       }
       // Without anything that ran there is nothing between the last commit and the answer.

@@ -34,6 +34,8 @@ export type SlotRule = 'behind' | 'as-met' | 'although-cut'
 
 export interface WalkRules {
   readonly mayRunInline: InlineRule
+  /** A program that goes on as a new generation tells what it had seen, where a signal stands in the journal behind that. */
+  readonly tellsSeen: boolean
   readonly slots: SlotRule
 }
 
@@ -58,13 +60,19 @@ export type Walked =
       /** It stands behind the pivot, and so cannot fail. */
       readonly isSure: boolean
     }
-  /** `fails`: the answer ends the workflow with a failure. `continueWith`: it has the input of the next generation. */
+  /** `fails`: the answer ends the workflow with a failure. */
   | {
       readonly type: 'answer'
       readonly body: string
       readonly fails: boolean
-      readonly continueWith?: string
+      readonly continues?: Continued
     }
+
+/** `input` is that of the next generation. The program had seen this many entries of the journal. */
+export interface Continued {
+  readonly input: string
+  readonly seen: number
+}
 
 export function walkProgram(program: Program, call: PlanCall, state: InlineState, rules: WalkRules): Walked {
   const walk = new Walk(program, call, state, rules)
@@ -75,7 +83,10 @@ export function walkProgram(program: Program, call: PlanCall, state: InlineState
   const then = typeof outcome === 'object' ? outcome.then : outcome
   const body = JSON.stringify({ ...head, ...Object.fromEntries([['then', then]]) })
   const end = typeof then === 'object' ? then : {}
-  const more = end.continue === undefined ? {} : { continueWith: JSON.stringify(end.continue) }
+  const more =
+    end.continue === undefined
+      ? {}
+      : { continues: { input: JSON.stringify(end.continue), seen: walk.countSeen() } }
   return { type: 'answer', body, fails: 'failed' in end, ...more }
 }
 
@@ -111,6 +122,8 @@ class Walk {
   #slot: number
   /** Everything that the program has seen. The inputs of later steps are built from it. */
   readonly #seen: JsonValue[] = []
+  /** The last place of the journal that the program needed to come as far as it has come. */
+  #lastPlace = -1
 
   constructor(program: Program, call: PlanCall, { ran, isNew, most }: InlineState, rules: WalkRules) {
     this.#program = program
@@ -142,9 +155,21 @@ class Walk {
     }
     // The input of the next generation says what the code has seen, and from which generation it comes.
     if (generation < generations.length)
-      return this.#checked(this.#goOn(toEnd({ continue: { of: generation, seen: this.#seen } })))
+      return this.#checked(
+        this.#goOn(toEnd({ continue: { of: generation, seen: this.#seen }, ...this.#tellSeen() })),
+      )
     const failed = { code: 'PROGRAM', message: 'it fails at its end' }
     return this.#checked(this.#goOn(toEnd(fails ? { failed } : { done: this.#seen })))
+  }
+
+  countSeen(): number {
+    return Math.min(this.#lastPlace + 1, this.#call.journal.length)
+  }
+
+  #tellSeen(): { readonly seen?: number } {
+    const seen = this.countSeen()
+    const hasUnseen = this.#call.journal.slice(seen).some(({ is }) => is === 'signal')
+    return hasUnseen && this.#rules.tellsSeen ? { seen } : {}
   }
 
   /** The code must ask for everything that stands in the journal. Else it is other code, or the journal has another order. */
@@ -180,6 +205,8 @@ class Walk {
     const [first] = ended
     const shown = stage.type === 'race' && first !== undefined ? [first] : ended
     for (const { id, value, failed } of shown) {
+      const place = this.#journal.findIndex((entry) => entry.id === id)
+      this.#lastPlace = Math.max(this.#lastPlace, place)
       this.#seen.push(failed === undefined ? { id, value: value ?? null } : { id, failed: failed.code })
       if (failed !== undefined && !stage.catches) return toEnd({ failed: { code: failed.code, message: id } })
       if (failed !== undefined && stage.type === 'pivot') return toEnd({ done: 'the pivot has failed' })

@@ -185,8 +185,7 @@ export class WorkflowAudit {
   /** I38: all calls of a plan with a grant are the same. I39: no code goes on without an answer that was lost. */
   checkPlanCall(gid: Gid, body: string): void {
     const call = JSON.parse(body) as PlanCall
-    const { planCalls, generations } = this.log(gid)
-    generations.notePlanCall(call)
+    const { planCalls } = this.log(gid)
     const plan = `${call.generation}.${call.plan}`
     const lost = call.journal.find(
       ({ is, value, failed }) => is === 'call' && (value ?? failed) === undefined,

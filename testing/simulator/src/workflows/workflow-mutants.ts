@@ -369,6 +369,10 @@ const conflictKeepsGeneration: WorkflowMutant = {
     return isOther && !isFinal(transaction) ? { ...run, transaction: before.transaction } : run
   },
 }
+
+/** A handler that does not tell which signals its code had not seen when it went on. */
+const unseenUntold: WorkflowMutant = { rules: RULES, handler: { tellsSeen: false } }
+
 /** A handler whose steps with calls of their own take their slots before those that run within the call. */
 const slotsAsMet: WorkflowMutant = { rules: RULES, handler: { slots: 'as-met' } }
 
@@ -408,6 +412,7 @@ export const WORKFLOW_MUTANTS: Readonly<Record<string, WorkflowMutant>> = {
   'continue-forgets-seals': continueForgetsSeals,
   'continue-unsaved': continueUnsaved,
   'continue-drops-signals': continueDropsSignals,
+  'unseen-untold': unseenUntold,
   'deadline-of-first': deadlineOfFirst,
   'conflict-keeps-generation': conflictKeepsGeneration,
   'slots-as-met': slotsAsMet,
