@@ -10,6 +10,8 @@ const CANCEL = 8
 /** A peer that reads nothing keeps a connection that ends no longer than this. */
 const END_MS_MAX = 1_000
 const HEADER_PAIRS_MAX = 200
+/** A service that ends a connection says so once or twice. Each time it may send 16 KiB. */
+const GOAWAYS_MAX = 8
 /**
  * So many connections are open at once, of which one is for new calls and the others wait for their last ones. A service may end each at its
  * first call. Then further calls wait until one has closed.
@@ -126,7 +128,12 @@ export class GrpcConnections implements Connections<GrpcAttempt> {
     }
     session.on('ping', countControl)
     session.on('remoteSettings', countControl)
-    session.on('goaway', () => this.#replace(connection))
+    let goaways = 0
+    session.on('goaway', () => {
+      goaways++
+      this.#replace(connection)
+      if (goaways > GOAWAYS_MAX) destroyConnection(connection)
+    })
     // Each stream of the session tells its own attempt.
     session.on('error', () => this.#replace(connection))
     session.once('close', () => {

@@ -284,11 +284,14 @@ describe('a hostile service', () => {
     }
   })
 
-  it('A service that floods pings loses its connection', async () => {
+  it.each([
+    ['pings', 5_000, '0000080600000000000000000000000000'],
+    ['ends of its connection that leave all calls alive', 20, '0000080700000000007fffffff00000000'],
+  ])('A service that floods %s loses its connection', async (_, count, frame) => {
     const { port } = await serveBytes((socket) => {
       const settings = Buffer.from('000000040000000000', 'hex')
-      const ping = Buffer.from('0000080600000000000000000000000000', 'hex')
-      socket.write(Buffer.concat([settings, ...Array.from({ length: 5_000 }, () => ping)]))
+      const frames = Array.from({ length: count }, () => Buffer.from(frame, 'hex'))
+      socket.write(Buffer.concat([settings, ...frames]))
     })
     const answer = await openCaller().call(buildGrpcCall(port, { timeoutMs: 5_000 }))
     expect(answer).toEqual({ result: 'unknown', error: 'reset' })
