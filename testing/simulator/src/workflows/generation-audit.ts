@@ -16,7 +16,7 @@ interface Outcome {
   readonly hasFailed: boolean
 }
 
-/** What the code had seen when it went on: outcomes, and the waits for signals in some answer, and in all of them. */
+/** The code had seen these when it went on: outcomes, and the waits for signals in some answer, and in all of them. */
 interface Seen {
   readonly outcomes: readonly Outcome[]
   readonly sometimes: ReadonlySet<string>
@@ -33,7 +33,7 @@ export class GenerationAudit {
   /** The branches whose failure was ever durable. */
   readonly failures = new Set<string>()
   readonly #entries = new Set<string>()
-  /** What the code had seen when it went on, by its generation and by the input of the next one. */
+  /** Each tells how far the code had come when it went on, by its generation and by the input of the next one. */
   readonly #continues = new Map<string, Seen>()
 
   constructor(report: Report) {
