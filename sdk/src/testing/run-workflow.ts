@@ -149,7 +149,7 @@ class WorkflowRun<Input, Result> {
       ask: (call) => this.#askTwice(call),
       takeMs: (entry, now) => this.#takeMs(entry, now),
       end: (entry) => this.#end(entry),
-      drop: ({ id }) => this.#signals.giveBack(id),
+      drop: (id) => this.#signals.giveBack(id),
       undo: (planned) => this.#undo(planned),
     })
     if ('refused' in end) throw new WorkflowRefusedError(end.refused.code, end.refused.message)

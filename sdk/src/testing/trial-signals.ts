@@ -28,6 +28,8 @@ export class TrialSignals {
   /** Returns how long a wait that opens now waits for its signal. Undefined: none comes in time. */
   takeMs({ id, name, branch }: NextEntry, nowMs: number): number | undefined {
     const { timeoutMs = Number.POSITIVE_INFINITY } = (branch as { wait: { timeoutMs?: number } }).wait
+    // An earlier generation may have had a wait of this id.
+    this.#taken.delete(id)
     const position = this.#left.findIndex((each) => each.name === name)
     const signal = this.#left[position]
     if (signal === undefined) return undefined
@@ -38,7 +40,7 @@ export class TrialSignals {
     return comesInMs
   }
 
-  /** Keeps the signal of a wait that was dropped before it came. */
+  /** Keeps the signal of a wait that was dropped before the code has seen it. */
   giveBack(id: string): void {
     const signal = this.#taken.get(id)
     if (signal !== undefined) this.#left = sortByTime([...this.#left, signal])

@@ -341,4 +341,19 @@ describe('runWorkflow', () => {
     const signals = [{ name: 'approved', payload: { by: 'kim' }, afterMs: 2 * HOUR_MS }]
     expect(await runWorkflow(listening, 1, { signals })).toMatchObject({ result: { by: 'kim' } })
   })
+
+  it('A signal that a wait has taken behind the end of its generation comes to the next one, and to no further one', async () => {
+    const listening = workflow('listening', { version: 1 }, async (ctx, input: number): Promise<unknown> => {
+      const approved = ctx.signal('approved', approval, { timeoutMs: HOUR_MS })
+      if (input === 2)
+        return ctx.continueWith(((await approved) as { by: string } | undefined) === undefined ? 9 : 3)
+      if (input === 3) return ctx.race([approved, ctx.sleep('hour', 2 * HOUR_MS)])
+      // The call is still under way when the function goes on, and the signal comes before it ends.
+      void ctx.call('charge', charge, { payload: { cents: 1 } })
+      return ctx.continueWith(2)
+    })
+    const signals = [{ name: 'approved', payload: { by: 'kim' }, afterMs: 1_000 }]
+    const delaysMs = { charge: 2_000 }
+    expect(await runWorkflow(listening, 1, { signals, answers, delaysMs })).toMatchObject({ result: null })
+  })
 })

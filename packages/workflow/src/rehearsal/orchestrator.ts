@@ -30,8 +30,8 @@ export interface RehearsedWorld {
   readonly takeMs: (entry: NextEntry, at: number) => number | undefined
   /** Says how something planned has ended. It is not asked about timers, and not about signals whose time was over. */
   readonly end: (entry: NextEntry) => PlanOutcome | Promise<PlanOutcome>
-  /** Hears of what is pending when a generation ends, and so is dropped. */
-  readonly drop?: (entry: NextEntry) => void
+  /** Hears of what is pending when a generation ends, and of signals that its code has not seen. These are dropped. */
+  readonly drop?: (id: string) => void
   /** Undoes a call or a step which has something to undo: one that has failed, at once, and after a failure of the code all others. */
   readonly undo?: (planned: Undoable) => Promise<void>
   /** Chooses which of the pending ones ends next. The default is the one that ends first. */
@@ -116,7 +116,7 @@ class Orchestrator {
       await this.#accept(answer)
       const { then } = answer
       if (typeof then === 'string') await this.#endPending(then)
-      else if ('continue' in then) this.#continue(then.continue)
+      else if ('continue' in then) this.#continue(then)
       else {
         if ('failed' in then) await this.#undoAll()
         return this.#finish(then)
@@ -273,13 +273,18 @@ class Orchestrator {
     await this.#undo(id)
   }
 
-  #continue(input: unknown): void {
+  #continue({
+    continue: input,
+    seen = this.#journal.length,
+  }: Extract<PlanEnd, { readonly continue: unknown }>): void {
     this.#generation = { number: this.#generation.number + 1, acceptedAt: this.#now, input }
     this.#plan = 0
+    const unseen = this.#journal.slice(seen)
     this.#earlier = [...this.#earlier, ...this.#journal]
     this.#journal = []
     this.#seen = 0
-    for (const { entry } of this.#pending) this.#world.drop?.(entry)
+    for (const { entry } of this.#pending) this.#world.drop?.(entry.id)
+    for (const { id, is } of unseen) if (is === 'signal') this.#world.drop?.(id)
     this.#pending = []
     this.#undoable = []
     this.#used = Math.max(this.#used, this.#granted)
