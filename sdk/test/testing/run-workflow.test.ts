@@ -350,6 +350,7 @@ describe('runWorkflow', () => {
       if (input === 3) return ctx.race([approved, ctx.sleep('hour', 2 * HOUR_MS)])
       // The call is still under way when the function goes on, and the signal comes before it ends.
       void ctx.call('charge', charge, { payload: { cents: 1 } })
+      await ctx.sleep('moment', 1)
       return ctx.continueWith(2)
     })
     const signals = [{ name: 'approved', payload: { by: 'kim' }, afterMs: 1_000 }]
