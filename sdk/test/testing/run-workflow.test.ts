@@ -347,7 +347,7 @@ describe('runWorkflow', () => {
       const approved = ctx.signal('approved', approval, { timeoutMs: HOUR_MS })
       if (input === 2)
         return ctx.continueWith(((await approved) as { by: string } | undefined) === undefined ? 9 : 3)
-      if (input === 3) return ctx.race([approved, ctx.sleep('hour', 2 * HOUR_MS)])
+      if (input === 3) return { generation: ctx.info.generation, again: (await approved) ?? 'nothing' }
       // The call is still under way when the function goes on, and the signal comes before it ends.
       void ctx.call('charge', charge, { payload: { cents: 1 } })
       await ctx.sleep('moment', 1)
@@ -355,6 +355,8 @@ describe('runWorkflow', () => {
     })
     const signals = [{ name: 'approved', payload: { by: 'kim' }, afterMs: 1_000 }]
     const delaysMs = { charge: 2_000 }
-    expect(await runWorkflow(listening, 1, { signals, answers, delaysMs })).toMatchObject({ result: null })
+    expect(await runWorkflow(listening, 1, { signals, answers, delaysMs })).toMatchObject({
+      result: { generation: 3, again: 'nothing' },
+    })
   })
 })
