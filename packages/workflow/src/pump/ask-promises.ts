@@ -10,7 +10,7 @@ interface Waiting {
 export class AskPromises {
   readonly #watched: WatchedPromise[] = []
   readonly #waiting = new Map<Ask, Waiting>()
-  readonly #code = new Map<Ask, () => unknown>()
+  readonly #code = new Map<Ask, (id: string) => unknown>()
   #isClosed = false
 
   get isClosed(): boolean {
@@ -18,7 +18,7 @@ export class AskPromises {
   }
 
   /** Makes the promise of an ask. Without one, because the plan will be refused, it never ends. */
-  add(ask: Ask | undefined, code?: () => unknown): Promise<unknown> {
+  add(ask: Ask | undefined, code?: (id: string) => unknown): Promise<unknown> {
     if (ask === undefined) return waitForEver()
     if (code !== undefined) this.#code.set(ask, code)
     return this.#watch((resolve, reject) => this.#waiting.set(ask, { resolve, reject }), [ask])
@@ -57,7 +57,7 @@ export class AskPromises {
   }
 
   async runCode(ask: Ask): Promise<unknown> {
-    return this.#code.get(ask)?.()
+    return this.#code.get(ask)?.(ask.id)
   }
 
   close(): void {

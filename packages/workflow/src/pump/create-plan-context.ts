@@ -3,8 +3,8 @@ import { copyJson } from '../json-text.ts'
 import { CONTINUE_SUGGESTED_BYTES, CONTINUE_SUGGESTED_STEPS, LOCAL_READS_MAX } from '../limits.ts'
 import type { AskRequest } from '../rules/ask.ts'
 import type { PlanRun } from '../rules/plan-run.ts'
-import { drawFraction, drawUuid, seedRandom } from '../rules/seeded-random.ts'
 import { type AskPromises, waitForEver } from './ask-promises.ts'
+import { PlaceRandom } from './place-random.ts'
 import type { CallAsk, PlanContext, PlanInfo, StepAsk } from './plan-context.ts'
 
 export interface PlanContextParts {
@@ -17,11 +17,18 @@ export interface PlanContextParts {
 /** Makes the ctx of one plan call. */
 export function createPlanContext({ call, version, run, promises }: PlanContextParts): PlanContext {
   const { gid, workflow, generation } = call
-  const random = seedRandom(`${generation} ${gid}`)
+  const random = new PlaceRandom(`${generation} ${gid}`)
   let readsLeft = LOCAL_READS_MAX
 
-  const ask = (request: AskRequest, code?: () => unknown): Promise<unknown> =>
-    promises.isClosed ? waitForEver() : promises.add(run.ask(request), code)
+  // A replay runs neither the code of ctx.run nor what writes a call, so these draw from a sequence of their own.
+  const ask = ({ write, ...request }: AskRequest, code?: () => unknown): Promise<unknown> => {
+    if (promises.isClosed) return waitForEver()
+    const asked = run.ask({
+      ...request,
+      ...(write === undefined ? {} : { write: (id) => random.within(id, () => write(id)) }),
+    })
+    return promises.add(asked, code && ((id) => random.withinAsync(id, code)))
+  }
 
   /** Counts what never waits, and so could be repeated without an end. */
   const read = <Value>(draw: () => Value): Value => {
@@ -56,8 +63,8 @@ export function createPlanContext({ call, version, run, promises }: PlanContextP
     all: (members) => promises.addAll(members) as Promise<readonly unknown[]>,
     race: (members) => promises.addRace(members),
     now: () => read(() => run.now),
-    random: () => read(() => drawFraction(random)),
-    uuid: () => read(() => drawUuid(random)),
+    random: () => read(() => random.drawFraction()),
+    uuid: () => read(() => random.drawUuid()),
     patched: (id) => !promises.isClosed && read(() => run.askPatched(id)),
     continueWith: (input, options) => {
       if (promises.isClosed) return waitForEver()
