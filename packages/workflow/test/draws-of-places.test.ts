@@ -8,12 +8,14 @@ const WITHIN: readonly [string, (ctx: PlanContext) => Promise<unknown>][] = [
   ['the code of ctx.run', (ctx) => ctx.run('token', async () => [await ctx.uuid(), ctx.random()])],
   [
     'what writes a call',
-    (ctx) =>
-      ctx.call('hold', {
+    async (ctx) => {
+      // The function goes on in the same plan.
+      void ctx.call('hold', {
         url: 'svc:/hold',
         hasUndo: false,
         write: () => ({ action: 'svc:/hold', payload: { key: ctx.uuid() } }),
-      }),
+      })
+    },
   ],
 ]
 
