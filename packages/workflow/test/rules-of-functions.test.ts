@@ -6,6 +6,13 @@ import { Failure } from './failure.ts'
 import { play } from './orchestrator.ts'
 import { call, caught, program, step, toCall } from './write-program.ts'
 
+/** An `await` was forgotten before each of these. */
+const FORGOTTEN: readonly [string, (ctx: PlanContext) => unknown][] = [
+  ['a call', (ctx) => call(ctx, 'refused')],
+  ['a group with a call', (ctx) => ctx.all([call(ctx, 'refused'), call(ctx, 'a')])],
+  ['a pivot', (ctx) => ctx.pivot({ id: 'refused', ...toCall(1, 'svc:/refused') })],
+]
+
 const BROKEN: readonly {
   readonly title: string
   readonly run: (ctx: PlanContext) => unknown
@@ -116,6 +123,15 @@ const BROKEN: readonly {
     },
     message: /behind the pivot/,
   },
+  ...FORGOTTEN.map(([what, forget]) => ({
+    title: `never awaits ${what} that is refused`,
+    run: async (ctx: PlanContext) => {
+      forget(ctx)
+      await ctx.sleep('nap', 5)
+      return 'done'
+    },
+    message: /never awaits a promise of its own that has failed with NO/,
+  })),
   {
     title: 'gives a step too large an input',
     run: (ctx) => step(ctx, 'a', 'x'.repeat(16 * 1024)),
@@ -145,13 +161,35 @@ const BROKEN: readonly {
 
 describe('a function that breaks a rule', () => {
   it.each(BROKEN)('$title', async ({ run, message }) => {
-    const { end } = await play([program(run)], { replies: { pay: { afterMs: 50 } } })
+    const replies = { pay: { afterMs: 50 }, refused: { failed: { code: 'NO', message: 'no' } } }
+    const { end } = await play([program(run)], { replies })
     expect(end).toEqual({
       refused: expect.objectContaining({
         code: 'WORKFLOW_RULE_BROKEN',
         message: expect.stringMatching(message),
       }),
     })
+  })
+})
+
+describe('a call that is refused', () => {
+  it.each<[string, (ctx: PlanContext) => Promise<unknown>]>([
+    ['is caught', (ctx) => call(ctx, 'refused').catch(() => 'caught')],
+    ['is in a group that is caught', (ctx) => ctx.all([call(ctx, 'refused')]).catch(() => 'caught')],
+    ['loses a race', (ctx) => ctx.race([call(ctx, 'a'), call(ctx, 'refused')])],
+    ['loses a race of Promise', (ctx) => Promise.race([call(ctx, 'a'), call(ctx, 'refused')])],
+    [
+      'is awaited at the end',
+      async (ctx) => {
+        const refused = call(ctx, 'refused')
+        await ctx.sleep('nap', 50)
+        return caught(refused)
+      },
+    ],
+  ])('Ends no function that goes on where it %s', async (_title, run) => {
+    const replies = { refused: { failed: { code: 'NO', message: 'no' }, afterMs: 10 } }
+    const { end } = await play([program(run)], { replies })
+    expect(end).toHaveProperty('done')
   })
 })
 

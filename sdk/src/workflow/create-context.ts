@@ -37,10 +37,7 @@ export function createContext<Steps extends AnyStep, Input>(
       const ask = isCallPivot(pivot)
         ? { id: pivot[0], ...toCall(pivot[1], pivot[2]) }
         : toStep(pivot[0], pivot[1])
-      const pivoted = plan.pivot(ask).then(({ value, ctx }) => ({ value, ctx: createContext(ctx, steps) }))
-      // The function may await it later than it fails.
-      pivoted.catch(() => undefined)
-      return pivoted
+      return plan.pivot(ask, (ctx) => createContext(ctx, steps))
     },
     all: (promises: readonly unknown[]) => plan.all(promises),
     race: (promises: readonly unknown[]) => plan.race(promises),

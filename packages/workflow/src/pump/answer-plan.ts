@@ -164,7 +164,7 @@ class Pump {
 
   /** Refuses an end at which a promise of the function has failed and nothing has awaited it: then nothing has seen that. */
   #end(answer: PlanAnswer): PlanAnswer {
-    const [error] = this.#rejections?.reasons ?? []
+    const [error = this.#promises.findUnheardFailure()?.reason] = this.#rejections?.reasons ?? []
     const failed = this.#host.readFailure(error)
     const { then } = answer
     if (failed === undefined || typeof then !== 'object' || 'failed' in then || 'refused' in then)

@@ -1,6 +1,8 @@
 import type { Ask } from '../rules/ask.ts'
 import { WatchedPromise } from './watched-promise.ts'
 
+type Executor = ConstructorParameters<typeof WatchedPromise>[0]
+
 interface Waiting {
   readonly resolve: (value: unknown) => void
   readonly reject: (error: Error) => void
@@ -24,15 +26,24 @@ export class AskPromises {
     return this.#watch((resolve, reject) => this.#waiting.set(ask, { resolve, reject }), [ask])
   }
 
+  /** Makes another value of one that is waited for. */
+  derive<Value>(source: Promise<unknown>, convert: (value: unknown) => Value): Promise<Value> {
+    const needs = source instanceof WatchedPromise ? [...source.needs] : []
+    const settle: Executor = (resolve, reject) => {
+      follow(source).then((value) => resolve(convert(value)), reject)
+    }
+    return this.#watchGroup([source], settle, needs) as Promise<Value>
+  }
+
   /** Waits for each of these, as Promise.all does. */
   addAll(members: readonly unknown[]): Promise<unknown> {
     const needs = members.flatMap((each) => (each instanceof WatchedPromise ? [...each.needs] : []))
-    return this.#watch((resolve) => resolve(Promise.all(members.map(follow))), needs)
+    return this.#watchGroup(members, (resolve) => resolve(Promise.all(members.map(follow))), needs)
   }
 
   /** Waits for the first of these, as Promise.race does, and so needs none of them. */
   addRace(members: readonly unknown[]): Promise<unknown> {
-    return this.#watch((resolve) => resolve(Promise.race(members.map(follow))), [])
+    return this.#watchGroup(members, (resolve) => resolve(Promise.race(members.map(follow))), [])
   }
 
   /**
@@ -46,6 +57,12 @@ export class AskPromises {
       awaited.length > 0 &&
       awaited.every(({ needs }) => asks.every((ask) => needs.has(ask)))
     )
+  }
+
+  /** Finds a failure that nothing has waited for: an `await` was forgotten. */
+  findUnheardFailure(): { readonly reason: unknown } | undefined {
+    for (const { unheardFailure } of this.#watched) if (unheardFailure !== undefined) return unheardFailure
+    return undefined
   }
 
   resolve(ask: Ask, value: unknown): void {
@@ -66,14 +83,20 @@ export class AskPromises {
     this.#code.clear()
   }
 
-  #watch(executor: ConstructorParameters<typeof WatchedPromise>[0], needs: readonly Ask[]): WatchedPromise {
+  #watchGroup(members: readonly unknown[], executor: Executor, needs: readonly Ask[]): WatchedPromise {
+    const group = this.#watch(executor, needs)
+    for (const member of members) if (member instanceof WatchedPromise) member.joinGroup(group)
+    return group
+  }
+
+  #watch(executor: Executor, needs: readonly Ask[]): WatchedPromise {
     const promise = new WatchedPromise(executor, new Set(needs))
     this.#watched.push(promise)
     return promise
   }
 }
 
-function follow(member: unknown): unknown {
+function follow<Member>(member: Member): Member | Promise<unknown> {
   return member instanceof WatchedPromise ? member.follow() : member
 }
 

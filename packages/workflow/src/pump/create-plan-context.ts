@@ -7,6 +7,8 @@ import { type AskPromises, waitForEver } from './ask-promises.ts'
 import { PlaceRandom } from './place-random.ts'
 import type { CallAsk, PlanContext, PlanInfo, StepAsk } from './plan-context.ts'
 
+type Pivot = Parameters<PlanContext['pivot']>[0]
+
 export interface PlanContextParts {
   readonly call: PlanCall
   readonly version: number
@@ -54,11 +56,10 @@ export function createPlanContext({ call, version, run, promises }: PlanContextP
     sleep: (id, ms) => askWait('timer', id, id, { ms }) as Promise<void>,
     signal: (id, name, options) =>
       askWait('signal', id, name, { signal: name, ...options, onTimeout: 'continue' }),
-    pivot: (pivot) => {
+    pivot: <Context = PlanContext>(pivot: Pivot, toContext?: (ctx: PlanContext) => Context) => {
       const request = 'url' in pivot ? toCallRequest(pivot.id, pivot, 'pivot') : toStepRequest(pivot, 'pivot')
-      const promise = ask(request).then((value) => ({ value, ctx: create('retriable') }))
-      promise.catch(() => undefined)
-      return promise
+      const convert = toContext ?? ((own: PlanContext) => own as Context)
+      return promises.derive(ask(request), (value) => ({ value, ctx: convert(create('retriable')) }))
     },
     all: (members) => promises.addAll(members) as Promise<readonly unknown[]>,
     race: (members) => promises.addRace(members),

@@ -37,10 +37,14 @@ export interface PlanContext {
   sleep(id: string, ms: number): Promise<void>
   /** Waits for a signal, and resolves to what it carries, or to undefined when its time is over. */
   signal(id: string, name: string, options?: { readonly timeoutMs?: number }): Promise<unknown>
-  /** Asks for the point of no return, once nothing else may have an effect. All that follows uses the ctx it gives. */
-  pivot(
+  /**
+   * Asks for the point of no return, once nothing else may have an effect. All that follows uses the ctx it gives, or what
+   * `toContext` makes of that.
+   */
+  pivot<Context = PlanContext>(
     pivot: ({ readonly id: string } & CallAsk) | StepAsk,
-  ): Promise<{ readonly value: unknown; readonly ctx: PlanContext }>
+    toContext?: (ctx: PlanContext) => Context,
+  ): Promise<{ readonly value: unknown; readonly ctx: Context }>
   /** Waits as Promise.all does, and is planned once for all of them. */
   all(promises: readonly unknown[]): Promise<readonly unknown[]>
   /** Waits as Promise.race does. What loses goes on. */

@@ -13,6 +13,9 @@ export class WatchedPromise extends Promise<unknown> {
 
   #isAwaited = false
   #isOpen = true
+  #failure: { readonly reason: unknown } | undefined
+  /** The groups that were made of it. What awaits one of them hears of this one, too. */
+  readonly #groups: WatchedPromise[] = []
   /** Everything that must have ended when this promise resolves, as far as it is known. */
   readonly needs: ReadonlySet<Ask>
 
@@ -23,7 +26,10 @@ export class WatchedPromise extends Promise<unknown> {
       this.#isOpen = false
     }
     // The function may await it later than it fails, which Node would take for a failure without a handler.
-    super.then(close, close)
+    super.then(close, (reason: unknown) => {
+      close()
+      this.#failure = { reason }
+    })
   }
 
   /** Whether the function goes on when this ends. */
@@ -31,8 +37,21 @@ export class WatchedPromise extends Promise<unknown> {
     return this.#isAwaited && this.#isOpen
   }
 
+  /** Its failure, as long as nothing has waited for it or for a group of it. */
+  get unheardFailure(): { readonly reason: unknown } | undefined {
+    return this.#isHeard ? undefined : this.#failure
+  }
+
+  get #isHeard(): boolean {
+    return this.#isAwaited || this.#groups.some((group) => group.#isHeard)
+  }
+
   follow(): Promise<unknown> {
     return super.then()
+  }
+
+  joinGroup(group: WatchedPromise): void {
+    this.#groups.push(group)
   }
 
   // biome-ignore lint/suspicious/noThenProperty: This is the one method by which something waits for a promise.
