@@ -7,12 +7,20 @@ import { withOp, withoutNextAt } from './op-progress.ts'
 
 type Submitted = Extract<SagaTransaction, { readonly status: 'submitted' }>
 
-/** Adds a signal that has just come. The first open wait of its name takes it. Without one it is kept. */
-export function addSignal(saga: Submitted, signal: Signal, now: number): Submitted {
+/** Chooses the wait that takes a signal. It gets the positions of the open ones of its name. */
+export type ChooseWait = (open: readonly number[]) => number | undefined
+
+/** Adds a signal that has just come. The first open wait of its name takes it, or the chosen one. Without one it is kept. */
+export function addSignal(
+  saga: Submitted,
+  signal: Signal,
+  now: number,
+  choose: ChooseWait = ([first]) => first,
+): Submitted {
   const signals = [...(saga.signals ?? []), signal]
   const next = { ...saga, signals, updatedAt: now }
-  const waiting = findAwaiting(next, signal.name)
-  return waiting === -1 ? next : takeSignal(next, signal, waiting, now)
+  const waiting = choose(listAwaiting(next, signal.name))
+  return waiting === undefined ? next : takeSignal(next, signal, waiting, now)
 }
 
 /** Gives a wait that opens the oldest kept signal of its name. Returns undefined if there is none. */
@@ -34,12 +42,12 @@ export const countSignalBytes = computeOnce((signals: readonly Signal[]) =>
 
 /** Tells whether a wait for a signal of this name is open. */
 export function isAwaited(saga: SagaTransaction, name: string): boolean {
-  return findAwaiting(saga, name) !== -1
+  return listAwaiting(saga, name).length > 0
 }
 
-function findAwaiting(saga: SagaTransaction, name: string): number {
-  return saga.branches.findIndex(
-    ({ action }, position) => action.state === 'open' && findSignalName(saga, position) === name,
+function listAwaiting(saga: SagaTransaction, name: string): readonly number[] {
+  return saga.branches.flatMap(({ action }, position) =>
+    action.state === 'open' && findSignalName(saga, position) === name ? [position] : [],
   )
 }
 

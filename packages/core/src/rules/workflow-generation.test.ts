@@ -352,6 +352,29 @@ describe('signals at a continue', () => {
   })
 })
 
+describe('several open waits for one signal', () => {
+  const waitFor = (id: string) => ({ ...signalWait('s', { timeoutMs: 900 }), id })
+  const takers = ({ workflow }: WorkflowFixture) =>
+    workflow.signals?.map(({ takenBy = -1 }) => workflow.steps[takenBy]?.id)
+
+  it('of several plans: the newest takes it, since the code may have turned from the others', () => {
+    const fixture = planned(waitFor('first'), call('a')).tick().answer('a', 'action', 'success', 1).settled()
+    fixture
+      .plan({ next: [waitFor('second'), waitFor('third')] }, 'any')
+      .settled()
+      .tick()
+    fixture.command(signal('1')).settled()
+    expect(takers(fixture)).toEqual(['second'])
+    fixture.command(signal('2')).command(signal('3')).settled()
+    expect(takers(fixture)).toEqual(['second', 'third', 'first'])
+  })
+
+  it('of one plan: the first takes it', () => {
+    const fixture = planned(waitFor('first'), waitFor('second')).tick().command(signal('1')).settled()
+    expect(takers(fixture)).toEqual(['first'])
+  })
+})
+
 describe('a continue that is not durable when another node', () => {
   it('stores a signal is asked for again, and loses nothing', () => {
     const fixture = planned(signalWait('s'), call('a')).tick().answer('a', 'action', 'success', 1)

@@ -71,6 +71,13 @@ export function withEnds<W extends WorkflowTransaction>(workflow: W): W {
   return { ...workflow, order: [...order.filter(isEnded), ...ended] }
 }
 
+/** Finds the first one of the steps that were planned last, among these positions. */
+export function findNewest({ steps }: WorkflowTransaction, positions: readonly number[]): number | undefined {
+  const rankOf = (position: number) => steps[position]?.rank ?? 0
+  const newest = Math.max(...positions.map(rankOf))
+  return positions.find((position) => rankOf(position) === newest)
+}
+
 export function hasEnded(action: Pick<Partial<OpProgress>, 'state'> | undefined): boolean {
   return action?.state === 'succeeded' || action?.state === 'failed'
 }

@@ -52,7 +52,16 @@ import {
   type Plan,
 } from './workflow-plan.ts'
 import { findGrant } from './workflow-slots.ts'
-import { findLostAnswer, fromSaga, isDone, isUndone, needsUndo, toSaga, withEnds } from './workflow-steps.ts'
+import {
+  findLostAnswer,
+  findNewest,
+  fromSaga,
+  isDone,
+  isUndone,
+  needsUndo,
+  toSaga,
+  withEnds,
+} from './workflow-steps.ts'
 
 export interface FoldedWorkflow {
   readonly next: WorkflowTransaction
@@ -89,7 +98,10 @@ export function foldWorkflow(
       if (workflow.status === 'aborting' || isKnown) return ignoreEvent(workflow)
       // Code gets null for a signal that carries nothing, since it gets no value at all for one that did not come in time.
       const signal = { ...event.signal, payload: event.signal.payload ?? 'null' }
-      const signalled = addSignal(toSubmittedSaga(workflow), signal, now)
+      // The code may have turned from an older wait when that lost a race, so the newest one takes the signal.
+      const signalled = addSignal(toSubmittedSaga(workflow), signal, now, (open) =>
+        findNewest(workflow, open),
+      )
       return { next: fromSaga(workflow, signalled), durability: 'strong' }
     }
     case 'abort-asked':
