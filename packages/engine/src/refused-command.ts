@@ -66,7 +66,7 @@ export function describeRefusal(gid: Gid, command: Command, refusal: CommandRefu
     case 'signal-exists':
       return `${gid} has a signal with this id, and with another name or payload`
     case 'too-many-signals':
-      return `${gid} keeps at most ${SIGNALS_KEPT_MAX} signals and ${SIGNALS_KEPT_BYTES_MAX} bytes of payloads that no branch has taken yet`
+      return `${gid} keeps at most ${SIGNALS_KEPT_MAX} signals and ${SIGNALS_KEPT_BYTES_MAX} bytes of payloads that no branch has taken yet, or for which the journal of its workflow has no room`
     case 'turned-around':
       return `${gid} is being undone, so the signal comes too late`
     case 'no-return':

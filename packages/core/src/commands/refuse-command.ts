@@ -168,9 +168,13 @@ function refuseSignal(transaction: Transaction, signal: Signal): Refusal | undef
   if (transaction.kind === 'saga' && !waitsForSignal(transaction, signal.name)) return 'signal-unknown'
   if (isFinal(transaction)) return 'already-final'
   if (transaction.status === 'aborting') return 'turned-around'
-  if (isAwaited(toSaga(transaction), signal.name)) return undefined
-  const kept = [...(transaction.signals ?? []), signal].filter(({ takenBy }) => takenBy === undefined)
-  const isTooMany = kept.length > SIGNALS_KEPT_MAX || countSignalBytes(kept) > SIGNALS_KEPT_BYTES_MAX
+  const { signals = [] } = transaction
+  const kept = [...signals.filter(({ takenBy }) => takenBy === undefined), signal]
+  // One that was taken has its payload where the journal had no room for it.
+  const taken = [...signals.filter(({ takenBy }) => takenBy !== undefined), signal]
+  const isTooMany = isAwaited(toSaga(transaction), signal.name)
+    ? countSignalBytes(taken) > SIGNALS_KEPT_BYTES_MAX
+    : kept.length > SIGNALS_KEPT_MAX || countSignalBytes(kept) > SIGNALS_KEPT_BYTES_MAX
   return isTooMany ? 'too-many-signals' : undefined
 }
 

@@ -391,6 +391,37 @@ describe('Values of a saga', () => {
       },
     )
 
+    it.each([
+      ['a line break', 'a\nb'],
+      ['an object', {}],
+      ['3,000 characters', 'n'.repeat(3_000)],
+      ['an identity', 'x&op=compensate'],
+    ])('A value that cannot stand in the URL of a compensation takes no id along: %s', (_title, note) => {
+      const noteOfHold = { $from: 'hold', at: '/note', else: '-' }
+      const undo = {
+        url: `${BANK}/holds/{id}?note={note}`,
+        with: { id: { ...ID_OF_HOLD, else: 'none' }, note: noteOfHold },
+      }
+      const saga = after(startWithHold({}, { compensation: undo }), [
+        ...succeed(0, JSON.stringify({ id: 'h-1', note })),
+        { type: 'abort-asked' },
+      ])
+      expect(buildRequest(saga, 0, 'compensate').url).toBe(`${BANK}/holds/h-1?note=-`)
+    })
+
+    it('A compensation whose headers have no room for all values goes out without the longest ones', () => {
+      const headers = Object.fromEntries(
+        ['id', 'note', 'more'].map((at) => [`x-${at}`, { $from: 'hold', at: `/${at}` }]),
+      )
+      const undo = { url: `${BANK}/undo`, headers }
+      const answer = { id: 'h-1', note: 'n'.repeat(4_900), more: 'm'.repeat(4_800) }
+      const saga = after(startWithHold({}, { compensation: undo }), [
+        ...succeed(0, JSON.stringify(answer)),
+        { type: 'abort-asked' },
+      ])
+      expect(buildRequest(saga, 0, 'compensate').headers).toEqual({ 'x-id': 'h-1', 'x-more': answer.more })
+    })
+
     it('A compensation whose URL the policy refuses with its values asks for a person at once', () => {
       const saga = after(startWithHold({}, UNDO), [...succeed(0, '{"id":"a"}'), { type: 'abort-asked' }])
       const calling = after(saga, [sent([0, 'compensate'])])

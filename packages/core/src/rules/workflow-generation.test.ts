@@ -2,6 +2,7 @@ import { GENERATIONS_MAX, SIGNALS_TAKEN_MAX } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { buildRow } from '../../test/sagas.ts'
 import { call, local, ran, signalWait, timer, WorkflowFixture } from '../../test/workflows.ts'
+import { findRefusal } from '../commands/refuse-command.ts'
 import { decodeTransaction, encodeProgress, toFormat } from '../record/record.ts'
 import { viewTransaction } from '../record/view.ts'
 import { firstPlan, type WorkflowTransaction } from '../transaction.ts'
@@ -335,6 +336,22 @@ describe('signals at a continue', () => {
       .settled()
       .settled()
     expect(fixture.planCall.journal).toMatchObject([{ id: 's', value: 'y'.repeat(16_000) }])
+  })
+
+  it('for whose payloads neither the journal nor the row has room are refused', () => {
+    const fixture = waiting()
+    const payload = JSON.stringify('y'.repeat(16_000))
+    const taken = Array.from({ length: 16 }, (_, index) => ({
+      ...signal(`${index}`).signal,
+      payload,
+      takenBy: 0,
+    }))
+    const { workflow } = fixture
+    const next = { type: 'signal-asked', signal: { ...signal('next').signal, payload } } as const
+    const refuse = (signals: readonly object[]) =>
+      findRefusal({ ...workflow, signals } as WorkflowTransaction, next, fixture.storeNow)
+    expect(refuse(taken.slice(1))).toBeUndefined()
+    expect(refuse(taken)).toBe('too-many-signals')
   })
 
   it('that many waits have taken are all kept again, and the oldest of those that were seen are forgotten', () => {

@@ -138,9 +138,9 @@ function fillHead(
 }
 
 /**
- * Fills the places of the URL. A compensation must be sent whatever its values are. So if one value cannot stand in the
- * URL of a compensation, or could be taken for the identity of the call, each place gets its `else`, which was checked at
- * submit. The URL of an action is checked when it is called, and is refused then.
+ * Fills the places of the URL. A compensation must be sent whatever its values are, so `fillWithElse` makes its URL if a value
+ * cannot stand there, or could be taken for the identity of the call. The URL of an action is checked when it is called, and is
+ * refused then.
  */
 function fillPlaces(
   saga: SagaTransaction,
@@ -152,9 +152,8 @@ function fillPlaces(
   const values = new Map(references.map(([name, reference]) => [name, findText(saga, reference)]))
   const isKnown = [...values.values()].every((text) => text !== undefined)
   const filled = isKnown ? fillUrl(url, (name) => values.get(name)) : undefined
-  const fits = filled !== undefined && filled.length <= URL_LENGTH_MAX
-  if (fits && (op !== 'compensate' || findUrlFault(filled) === undefined)) return filled
-  if (op === 'compensate') return fillUrl(url, (name) => readElse(places[name])) ?? url
+  if (op === 'compensate') return isSound(filled) ? filled : fillWithElse(url, places, values)
+  if (filled !== undefined && filled.length <= URL_LENGTH_MAX) return filled
   const [, missing] = references.find(([name]) => values.get(name) === undefined) ?? []
   if (missing !== undefined) throw new UnusableValueError(describeProblem(saga, missing, 'the URL'))
   throw new UnusableValueError(
@@ -162,6 +161,30 @@ function fillPlaces(
       ? 'a value would change the path of the URL'
       : `the URL is over ${URL_LENGTH_MAX} characters`,
   )
+}
+
+/** A value of these signs alone can stand in any place, whatever the others are: an id is one, mostly. */
+const PLAIN_VALUE = /^(?!\.+$)[\p{L}\p{N}_.~@:,+*/= -]{1,256}$/u
+
+/**
+ * Fills the places of which some value cannot stand there. The plain values stay, so that a note does not take the id along, and
+ * each other place gets its `else`. If that is not sound either, all places get their `else`, which was checked at submit.
+ */
+function fillWithElse(
+  url: string,
+  places: Readonly<Record<string, ValueReference>>,
+  values: ReadonlyMap<string, string | undefined>,
+): string {
+  const fillElse = (name: string) => readElse(places[name])
+  const filled = fillUrl(url, (name) => {
+    const text = values.get(name)
+    return text !== undefined && PLAIN_VALUE.test(text) ? text : fillElse(name)
+  })
+  return isSound(filled) ? filled : (fillUrl(url, fillElse) ?? url)
+}
+
+function isSound(filled: string | undefined): filled is string {
+  return filled !== undefined && filled.length <= URL_LENGTH_MAX && findUrlFault(filled) === undefined
 }
 
 function readElse(reference: ValueReference | undefined): string | undefined {
@@ -199,7 +222,7 @@ function fillJson(saga: SagaTransaction, template: JsonTemplate): string {
     .join('')
 }
 
-/** A compensation goes out without the headers whose values are not known or cannot stand there. */
+/** A compensation goes out without the headers whose values are not known or cannot stand there, or for which there is no room. */
 function fillHeaders(
   saga: SagaTransaction,
   plain: BranchRequest['headers'],
@@ -216,8 +239,18 @@ function fillHeaders(
   }
   const [excess] = findExcess(headers)
   if (excess === undefined) return headers
-  if (op === 'compensate') return plain
+  if (op === 'compensate') return dropLongest(headers, Object.keys(references))
   throw new UnusableValueError(`the request ${excess}`)
+}
+
+/** Leaves out the longest ones of these headers first, until the others have room. */
+function dropLongest(headers: Record<string, string>, names: readonly string[]): BranchRequest['headers'] {
+  const lengthOf = (name: string) => headers[name]?.length ?? 0
+  for (const name of [...names].sort((one, other) => lengthOf(other) - lengthOf(one))) {
+    if (findExcess(headers).length === 0) break
+    delete headers[name]
+  }
+  return headers
 }
 
 /** A longer text can stand neither in a URL nor in a header. */
