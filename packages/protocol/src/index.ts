@@ -80,6 +80,7 @@ export {
   WAIT_MS_MAX,
   WORKFLOW_VERSION_MAX,
 } from './limits.ts'
+export { mayBeHandedOn } from './may-be-handed-on.ts'
 export {
   isName,
   isTagKey,

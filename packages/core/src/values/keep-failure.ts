@@ -4,6 +4,7 @@ import {
   FAILURE_MESSAGE_LENGTH_MAX,
   JOURNAL_BYTES_MAX,
   type JsonValue,
+  mayBeHandedOn,
   type PlanFailure,
 } from '@counterstep/protocol'
 import type { BranchAnswer } from '../ports/ports.ts'
@@ -12,7 +13,6 @@ import { canonicalJson } from '../submission/canonical-json.ts'
 import type { OpProgress, WorkflowTransaction } from '../transaction.ts'
 import { countBytes } from './count-bytes.ts'
 import { JOURNAL_FULL } from './keep-values.ts'
-import { mayBeHandedOn } from './may-be-handed-on.ts'
 
 const FAILURE_CODE = 'BRANCH_FAILED'
 

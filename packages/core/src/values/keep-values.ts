@@ -1,9 +1,8 @@
-import { copyText, KEPT_VALUE_BYTES_MAX, KEPT_VALUES_BYTES_MAX } from '@counterstep/protocol'
+import { copyText, KEPT_VALUE_BYTES_MAX, KEPT_VALUES_BYTES_MAX, mayBeHandedOn } from '@counterstep/protocol'
 import type { OpProgress, SagaTransaction } from '../transaction.ts'
 import { computeOnce } from './compute-once.ts'
 import { countBytes, countValueBytes } from './count-bytes.ts'
 import { findJsonValues } from './find-json-values.ts'
-import { mayBeHandedOn } from './may-be-handed-on.ts'
 
 const NONE: readonly string[] = []
 /** The error of a step whose answer has no room in the journal of its workflow, or is over a bound. */

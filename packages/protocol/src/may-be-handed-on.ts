@@ -1,4 +1,5 @@
-import { findStringEnd, JSON_DEPTH_MAX } from '@counterstep/protocol'
+import { findStringEnd } from './json-depth.ts'
+import { JSON_DEPTH_MAX } from './limits.ts'
 
 /** A name of eleven characters at most, each of them written as an escape (`\u005f`). */
 const WRITTEN_LENGTH_MAX = 66
