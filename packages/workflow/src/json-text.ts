@@ -1,4 +1,4 @@
-import type { JsonValue } from '@counterstep/protocol'
+import { JSON_DEPTH_MAX, type JsonValue, mayBeHandedOn } from '@counterstep/protocol'
 
 /** Counts the bytes that a text has in UTF-8. A half of a surrogate pair alone counts as the three that replace it. */
 export function countUtf8Bytes(text: string): number {
@@ -41,4 +41,14 @@ export function copyJson(value: unknown, bytesMax: number): JsonCopy {
   const bytes = countUtf8Bytes(text)
   if (bytes > bytesMax) return { fault: `has ${bytes} bytes as JSON, at most ${bytesMax} are kept` }
   return { value: JSON.parse(text) as JsonValue, bytes }
+}
+
+/**
+ * Copies a value that later calls to the handler bring. Many frameworks refuse a body with such a key for ever, and then neither a
+ * plan call nor an undo would arrive.
+ */
+export function copyHandedOn(value: unknown, bytesMax: number): JsonCopy {
+  const copy = copyJson(value, bytesMax)
+  if ('fault' in copy || copy.value === undefined || mayBeHandedOn(JSON.stringify(copy.value))) return copy
+  return { fault: `has the key __proto__, or prototype in constructor, or over ${JSON_DEPTH_MAX} levels` }
 }

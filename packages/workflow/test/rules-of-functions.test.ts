@@ -148,6 +148,21 @@ const BROKEN: readonly {
     message: /the value of r is a function/,
   },
   {
+    title: 'runs what returns a key that later calls cannot bring',
+    run: (ctx) => ctx.run('r', () => JSON.parse('{"a":{"__proto__":1}}')),
+    message: /the value of r has the key __proto__/,
+  },
+  {
+    title: 'gives a step such a key',
+    run: (ctx) => step(ctx, 'a', JSON.parse('{"constructor":{"prototype":1}}')),
+    message: /a is asked with has the key __proto__/,
+  },
+  {
+    title: 'goes on with such a key',
+    run: (ctx) => ctx.continueWith(JSON.parse('{"__proto__":1}')),
+    message: /the input of ctx.continueWith has the key __proto__/,
+  },
+  {
     title: 'runs what returns too much',
     run: (ctx) => ctx.run('r', () => 'x'.repeat(KEPT_VALUE_BYTES_MAX)),
     message: /the value of r has/,

@@ -1,4 +1,4 @@
-import type { JsonValue } from '@counterstep/protocol'
+import { JSON_DEPTH_MAX, type JsonValue, mayBeHandedOn } from '@counterstep/protocol'
 import type { BarrierDecision } from '@counterstep/protocol/barrier'
 import type { Barrier } from '../barrier/barrier.ts'
 import { BoundedParts, EMPTY_ANSWER, toAnswerText } from '../barrier/stored-answer.ts'
@@ -33,13 +33,13 @@ export async function runStep(
   { step, version, call, input }: StepRun,
 ): Promise<StepOutcome> {
   if (barrier === undefined) {
-    const answer = toAnswerText(await step.do(undefined as never, input as never))
+    const answer = toValueText(await step.do(undefined as never, input as never))
     return answer === EMPTY_ANSWER ? {} : { value: JSON.parse(answer) }
   }
   const outcome = await barrier.run(call, (tx) =>
     mapResult(step.do(tx, copyInput(input) as never), (value) => {
       // It is checked by itself, because as a part of the row a function would only be left out.
-      toAnswerText(value)
+      toValueText(value)
       const given = input === undefined ? {} : { i: input }
       const done = value === undefined ? {} : { v: value as JsonValue }
       return new BoundedParts({ s: step.name, w: version, ...given, ...done } satisfies StepRow)
@@ -52,6 +52,17 @@ export async function runStep(
   if (s === step.name) return v === undefined ? { decision } : { decision, value: v }
   const advice = 'deploy the code that ran it again, or abort the workflow'
   throw new BranchError('SLOT_TAKEN', `the step ${s} has run under the slot ${call.branchId}: ${advice}`)
+}
+
+/**
+ * Writes the value of a step. It throws inside the database transaction for one that later calls to this handler could not bring,
+ * because many frameworks refuse a body with such a key for ever: then the step could not be undone.
+ */
+function toValueText(value: unknown): string {
+  const text = toAnswerText(value)
+  if (text === EMPTY_ANSWER || mayBeHandedOn(text)) return text
+  const message = `the value of the step has the key __proto__, or prototype in constructor, or over ${JSON_DEPTH_MAX} levels`
+  throw new BranchError('BRANCH_ANSWER_INVALID', message)
 }
 
 /**

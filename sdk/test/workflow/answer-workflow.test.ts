@@ -221,6 +221,25 @@ describe('a step that is called by itself', () => {
     expect([answer, shop.listRows()]).toEqual([{ code: 'BRANCH_ANSWER_INVALID' }, []])
   })
 
+  it('A value that no later call could bring is rolled back, since its step could not be undone', async () => {
+    const shop = openShop()
+    const odd = step('odd', {
+      do: (tx: DatabaseSync) => {
+        tx.exec("INSERT INTO reserved (sku) VALUES ('cup')")
+        return JSON.parse('{"attributes":{"__proto__":{"colour":"red"}}}')
+      },
+      undo: (tx) => void tx.exec('DELETE FROM reserved'),
+    })
+    const order = workflow('order', { version: 1, barrier: shop.barrier, steps: [odd] }, (ctx) =>
+      ctx.step(odd),
+    )
+    const alone = await callHandler([order], 'action', { ...STEP, step: 'odd' })
+    expect([alone.status, alone.body]).toEqual([500, { code: 'BRANCH_ANSWER_INVALID' }])
+    const within = await callHandler([order], 'plan', { ...PLAN, grant: { from: 1, count: 8 } })
+    expect(within.status).toBe(500)
+    expect([shop.listReserved(), shop.listRows()]).toEqual([[], []])
+  })
+
   it('Its input and its value have room beside each other', async () => {
     const shop = openShop()
     const text = 'x'.repeat(16_000)

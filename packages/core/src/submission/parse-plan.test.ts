@@ -82,6 +82,30 @@ describe('the answer of a plan call', () => {
     it(`has no known end: ${JSON.stringify(outcome).slice(0, 80)}`, () =>
       expect(read({}, outcome)).toContain('/then'))
 
+  const HARMFUL = JSON.parse('{"attributes":{"__proto__":{"a":1}}}')
+
+  it.each([
+    [
+      'the value of what has run',
+      { ran: [{ id: 'r', is: 'run', name: 'r', value: HARMFUL }] },
+      'now',
+      '/ran/0/value',
+    ],
+    ['the input of a step', { next: [local('a', 1, { input: HARMFUL })] }, 'any', '/next/0/branch/input'],
+    ['the input of the next generation', {}, { continue: HARMFUL }, '/then/continue'],
+  ] as const)('has no key in %s with which later calls would be refused', (_title, fields, outcome, path) => {
+    expect(read(fields, outcome)).toContain(`${path} has the key __proto__`)
+  })
+
+  it('tells a failure without details that no later call could bring', () => {
+    const failed = { code: 'NO', message: 'no', details: HARMFUL }
+    const text = JSON.stringify({ ...HEAD, ...Object.fromEntries([['then', { failed }]]) })
+    expect(parsePlan(startWorkflow(), text, checkUrl)).toMatchObject({
+      plan: { outcome: { failure: { code: 'NO', message: 'no' } } },
+    })
+    expect(JSON.stringify(parsePlan(startWorkflow(), text, checkUrl))).not.toContain('attributes')
+  })
+
   it('is refused with a code that is known, so that a handler cannot make any number of problems', () => {
     expect(read({}, { refused: { code: 'WORKFLOW_CHANGED', message: 'a' } })).toBe('read')
     expect(read({}, { refused: { code: 'MADE_UP', message: 'a' } })).toContain(

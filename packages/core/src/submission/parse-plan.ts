@@ -15,6 +15,7 @@ import {
   JSON_DEPTH_MAX,
   type JsonValue,
   KEPT_VALUE_BYTES_MAX,
+  mayBeHandedOn,
   NEXT_STEPS_MAX,
   type PlanCall,
   type PlanFailure,
@@ -171,6 +172,7 @@ class PlanReader {
     const text = value === undefined ? undefined : JSON.stringify(value as JsonValue)
     if (text !== undefined && utf8Length(text, KEPT_VALUE_BYTES_MAX) > KEPT_VALUE_BYTES_MAX)
       return this.#faults.add(FAULT, `${path}/value`, `is over ${KEPT_VALUE_BYTES_MAX} bytes`)
+    this.#refuseUndeliverable(value, `${path}/value`)
     if (failed !== undefined && (is === 'patch' || value !== undefined))
       return this.#faults.add(FAULT, `${path}/failed`, 'stands beside a value, or in a patch')
     const failure =
@@ -289,6 +291,7 @@ class PlanReader {
     if (typeof undo !== 'boolean') return this.#faults.add(FAULT, `${path}/undo`, 'must be true or false')
     if (role !== undefined && role !== 'pivot' && role !== 'retriable')
       return this.#faults.add(FAULT, `${path}/role`, 'must be "pivot" or "retriable"')
+    this.#refuseUndeliverable(input, `${path}/input`)
     const given = input === undefined ? {} : { input: input as JsonValue }
     const call = { step: head.name ?? head.id, version, ...given }
     const branch: Writable<SagaBranch> = {
@@ -321,7 +324,9 @@ class PlanReader {
       const text = JSON.stringify(then[type] as JsonValue)
       if (utf8Length(text, KEPT_VALUE_BYTES_MAX) > KEPT_VALUE_BYTES_MAX)
         return this.#faults.add(FAULT, `/then/${type}`, `is over ${KEPT_VALUE_BYTES_MAX} bytes`)
-      return type === 'done' ? { type, result: text } : this.#readContinue(then, text)
+      if (type === 'done') return { type, result: text }
+      this.#refuseUndeliverable(then.continue, '/then/continue')
+      return this.#readContinue(then, text)
     }
     const failure = this.#readFailure(
       then[type],
@@ -334,6 +339,16 @@ class PlanReader {
     // It is shown and never given to the code again.
     const shown = { code: cleanText(failure.code), message: cleanText(failure.message) }
     return { type, failure: { ...failure, ...shown } }
+  }
+
+  /** Later calls to the handler bring the value, and many frameworks refuse a body with such a key for ever. */
+  #refuseUndeliverable(value: unknown, path: string): void {
+    if (value !== undefined && !mayBeHandedOn(JSON.stringify(value)))
+      this.#faults.add(
+        FAULT,
+        path,
+        'has the key __proto__, or prototype in constructor, or is nested too deep',
+      )
   }
 
   #readContinue(then: Fields, input: string): Plan['outcome'] | undefined {
@@ -360,7 +375,10 @@ class PlanReader {
     if (details === undefined) return { code, message }
     if (utf8Length(JSON.stringify(details), KEPT_VALUE_BYTES_MAX) > KEPT_VALUE_BYTES_MAX)
       return this.#faults.add(FAULT, `${path}/details`, `is over ${KEPT_VALUE_BYTES_MAX} bytes`)
-    return { code, message, details: details as JsonValue }
+    // A failure must always be told, so details that no later call could bring are left out.
+    return mayBeHandedOn(JSON.stringify(details))
+      ? { code, message, details: details as JsonValue }
+      : { code, message }
   }
 }
 

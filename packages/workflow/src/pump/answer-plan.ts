@@ -1,8 +1,6 @@
 import {
   FAILURE_CODE_LENGTH_MAX,
   FAILURE_MESSAGE_LENGTH_MAX,
-  isTooDeep,
-  JSON_DEPTH_MAX,
   type JsonValue,
   KEPT_VALUE_BYTES_MAX,
   type PlanAnswer,
@@ -11,7 +9,7 @@ import {
   type PlanOutcome,
 } from '@counterstep/protocol'
 import { RefusedStepError, StepError } from '../errors.ts'
-import { copyJson } from '../json-text.ts'
+import { copyHandedOn, copyJson } from '../json-text.ts'
 import type { Ask } from '../rules/ask.ts'
 import { writeAnswer } from '../rules/build-answer.ts'
 import { findWorkflow } from '../rules/find-workflow.ts'
@@ -198,7 +196,7 @@ class Pump {
         slot === undefined
           ? await this.#promises.runCode(ask)
           : await this.#host.runStep({ slot, id, name, input })
-      const copy = copyJson(value, KEPT_VALUE_BYTES_MAX)
+      const copy = copyHandedOn(value, KEPT_VALUE_BYTES_MAX)
       if ('fault' in copy)
         return { refused: { code: 'WORKFLOW_RULE_BROKEN', message: `the value of ${id} ${copy.fault}`, id } }
       return copy.value === undefined ? {} : { value: copy.value }
@@ -219,11 +217,10 @@ function copyValue(value: JsonValue | undefined): JsonValue | undefined {
 
 /** A failure must always be told, so what does not fit is left out. */
 function boundFailure({ code, message, details }: PlanFailure): PlanFailure {
-  const copy = copyJson(details, KEPT_VALUE_BYTES_MAX / 2)
+  const copy = copyHandedOn(details, KEPT_VALUE_BYTES_MAX / 2)
   const said = {
     code: code.slice(0, FAILURE_CODE_LENGTH_MAX) || 'BRANCH_FAILED',
     message: message.slice(0, FAILURE_MESSAGE_LENGTH_MAX),
   }
-  if ('fault' in copy || copy.value === undefined) return said
-  return isTooDeep(JSON.stringify(copy.value), JSON_DEPTH_MAX) ? said : { ...said, details: copy.value }
+  return 'fault' in copy || copy.value === undefined ? said : { ...said, details: copy.value }
 }

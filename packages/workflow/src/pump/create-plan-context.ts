@@ -1,5 +1,5 @@
 import { KEPT_VALUE_BYTES_MAX, type PlanCall } from '@counterstep/protocol'
-import { copyJson } from '../json-text.ts'
+import { copyHandedOn } from '../json-text.ts'
 import { CONTINUE_SUGGESTED_BYTES, CONTINUE_SUGGESTED_STEPS, LOCAL_READS_MAX } from '../limits.ts'
 import type { AskRequest } from '../rules/ask.ts'
 import type { PlanRun } from '../rules/plan-run.ts'
@@ -78,7 +78,7 @@ export function createPlanContext({ call, version, run, promises }: PlanContextP
         run.breakRule(`ctx.continueWith ${fault}`)
         return waitForEver()
       }
-      const copy = copyJson(input, KEPT_VALUE_BYTES_MAX)
+      const copy = copyHandedOn(input, KEPT_VALUE_BYTES_MAX)
       if ('fault' in copy) run.breakRule(`the input of ctx.continueWith ${copy.fault}`)
       else run.end({ continue: copy.value ?? null })
       return waitForEver()

@@ -8,7 +8,7 @@ import {
   STEPS_MAX,
 } from '@counterstep/protocol'
 import { WorkflowRuleError } from '../errors.ts'
-import { copyJson } from '../json-text.ts'
+import { copyHandedOn, copyJson } from '../json-text.ts'
 import { BRANCH_BYTES_MAX, STEP_ID_LENGTH_MAX, STEP_INPUT_BYTES_MAX } from '../limits.ts'
 import { type Ask, type AskRequest, hasEffect, isOutstanding } from './ask.ts'
 import { findChangedAsk, refuseUnasked } from './match-journal.ts'
@@ -72,7 +72,11 @@ export class AskBook {
     const known = { ...rest, id, turn: this.#turn }
     if (recorded !== undefined)
       return this.#keep({ ...known, state: 'at' in recorded ? 'journaled' : 'pending' })
-    const copy = copyJson(write?.(id), request.is === 'step' ? STEP_INPUT_BYTES_MAX : BRANCH_BYTES_MAX)
+    const content = write?.(id)
+    const copy =
+      request.is === 'step'
+        ? copyHandedOn(content, STEP_INPUT_BYTES_MAX)
+        : copyJson(content, BRANCH_BYTES_MAX)
     if ('fault' in copy) return void this.breakRule(`what ${id} is asked with ${copy.fault}`, id)
     return this.#keep({
       ...known,
