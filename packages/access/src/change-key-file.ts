@@ -1,4 +1,4 @@
-import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, open, realpath, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { toKeysUnusableError } from './errors.ts'
 import { writeKeyFileText } from './key-file-text.ts'
@@ -14,9 +14,11 @@ type Keys = ReadonlyMap<string, StoredKey>
  * against a second change at the same time. `change` gets no keys where there is no file yet.
  */
 export async function changeKeyFile(
-  path: string,
+  name: string,
   change: (keys: Keys) => Iterable<StoredKey>,
 ): Promise<void> {
+  // A link stays a link: servers may read the file by its own name.
+  const path = await realpath(name).catch(() => name)
   const besidePath = `${path}.new`
   const handle = await open(besidePath, 'wx', MODE).catch((error: unknown) => {
     const isThere = readErrorCode(error) === 'EEXIST'

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises'
+import { toKeysUnusableError } from './errors.ts'
 import { buildVersion, openKeyFile } from './open-key-file.ts'
 import type { StoredKey } from './stored-key.ts'
 
@@ -29,6 +30,8 @@ export class KeyRing implements KeyFinder {
   #reportedProblem: string | undefined
   readonly #read: typeof openKeyFile
   #refreshing: Promise<void> | undefined
+  /** Some file systems count no names. */
+  readonly #countsNames: boolean
 
   /** Reads the keys for the first time. Throws SAGA_KEYS_UNUSABLE, since a server does not start without its keys. */
   static async open(path: string, events: KeyRingEvents, read = openKeyFile): Promise<KeyRing> {
@@ -37,13 +40,14 @@ export class KeyRing implements KeyFinder {
 
   private constructor(
     path: string,
-    { keys, version }: Awaited<ReturnType<typeof openKeyFile>>,
+    { keys, version, isNameless }: Awaited<ReturnType<typeof openKeyFile>>,
     events: KeyRingEvents,
     read: typeof openKeyFile,
   ) {
     this.#path = path
     this.#keys = keys
     this.#version = version
+    this.#countsNames = !isNameless
     this.#events = events
     this.#read = read
     // The file is checked by a timer. If requests checked it, the first request after a quiet hour would still be
@@ -76,11 +80,20 @@ export class KeyRing implements KeyFinder {
     clearInterval(this.#timer)
   }
 
+  /** Where the file alone is mounted, and not its folder, a file that replaces it is not seen, and so no key that it revokes. */
+  #refuseReplaced(): never {
+    this.#keys = new Map()
+    throw toKeysUnusableError(
+      'the file of keys was replaced where this server cannot see it, so no key is taken: mount its folder, and start again',
+    )
+  }
+
   async #readIfChanged(): Promise<void> {
     const version = await stat(this.#path, { bigint: true }).then(buildVersion, String)
     if (version === this.#version) return
     try {
       const file = await this.#read(this.#path)
+      if (file.isNameless && this.#countsNames) this.#refuseReplaced()
       this.#version = file.version
       this.#keys = file.keys
       this.#reportedProblem = undefined

@@ -15,6 +15,8 @@ export interface KeyFile {
   readonly keys: ReadonlyMap<string, StoredKey>
   /** Identifies the content and the rights of the file. If it differs, the file has to be read again. */
   readonly version: string
+  /** It has no name any more: another file has replaced it where this process cannot see that. */
+  readonly isNameless: boolean
   readonly mode: number
   readonly uid: number
   readonly gid: number
@@ -44,7 +46,9 @@ async function readHandle(handle: FileHandle): Promise<KeyFile> {
   if (stats.size > FILE_BYTES_MAX)
     throw toKeysUnusableError(`the file of keys is over ${FILE_BYTES_MAX} bytes`)
   const keys = readKeyFileText(await handle.readFile('utf8'))
-  return { keys, version: buildVersion(stats), mode, uid: Number(stats.uid), gid: Number(stats.gid) }
+  const { uid, gid, nlink } = stats
+  const version = buildVersion(stats)
+  return { keys, version, isNameless: nlink === 0n, mode, uid: Number(uid), gid: Number(gid) }
 }
 
 interface Stats {

@@ -1,4 +1,4 @@
-import { chmod, rm, writeFile } from 'node:fs/promises'
+import { chmod, open, rm, symlink, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { createKey, KeyRing, revokeKey, type Scope } from '../src/index.ts'
 import { openKeyFile } from '../src/open-key-file.ts'
@@ -46,6 +46,35 @@ describe('S11: the keys in force', () => {
     await opened.ring.refresh()
     expect(opened.ring.find(stored.id)).toBeUndefined()
     expect(opened.broken).toHaveLength(1)
+  })
+
+  it.runIf(process.platform === 'linux')(
+    'No key is taken any more once the file was replaced where the server cannot see it',
+    async () => {
+      await using folder = await makeKeyFolder()
+      const { stored } = await createKey(folder.path, ASKED)
+      // This path leads to the one file for ever, as a file that is mounted into a container does.
+      await using handle = await open(folder.path, 'r')
+      using opened = await openRing(`/proc/self/fd/${handle.fd}`)
+      await opened.ring.refresh()
+      expect(opened.ring.find(stored.id)).toEqual(stored)
+      await revokeKey(folder.path, stored.id)
+      await opened.ring.refresh()
+      await opened.ring.refresh()
+      expect(opened.ring.find(stored.id)).toBeUndefined()
+      expect(opened.broken).toMatchObject([{ code: 'SAGA_KEYS_UNUSABLE' }])
+    },
+  )
+
+  it('A change of the file by a link leaves the link, so that servers see it by either name', async () => {
+    await using folder = await makeKeyFolder()
+    const { stored } = await createKey(folder.path, ASKED)
+    const link = `${folder.path}.link`
+    await symlink(folder.path, link)
+    using opened = await openRing(folder.path)
+    await revokeKey(link, stored.id)
+    await opened.ring.refresh()
+    expect(opened.ring.find(stored.id)).toBeUndefined()
   })
 
   it('The keys file is not read again while it is the same', async () => {

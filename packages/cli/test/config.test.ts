@@ -126,7 +126,7 @@ describe('a setting', () => {
     ['port', '65536', 'from 0 to 65535'],
     ['port', '-1', 'from 0 to 65535'],
     ['port', '8e3', 'whole number'],
-    ['port', '', 'whole number'],
+    ['port', '', 'is empty'],
     ['port', 'tcp://10.0.0.1:8470', 'Kubernetes'],
     ['dtm-port', 'x', 'or "off"'],
     ['host', ' ', 'must not be empty'],

@@ -47,7 +47,8 @@ export function readSettings<Group extends Settings>(
       { source: `"${name}" in ${file?.path}`, text: file?.values.get(name) },
     ]
     const given = places.find(({ text }) => text !== undefined)
-    if (refusesEmpty && given?.text === '') {
+    // A flag or a line of the file is written on purpose, and its shell variable may have been unset.
+    if (given?.text === '' && (refusesEmpty || given.source !== variable)) {
       problems.push(`${given.source} is empty: give it a value, or leave it out.`)
       continue
     }

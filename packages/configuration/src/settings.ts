@@ -181,10 +181,14 @@ const TABLE = {
     LIVE_STREAMS_MAX,
   ),
   data: ofServer(is.nonEmpty, 'folder of the embedded store', '.data', ['sqlite']),
-  store: setting(
-    is.readWith(parseStore),
-    'sqlite:PATH, a path, or a URL as below; default counterstep.db in the data folder',
-  ),
+  store: {
+    ...setting(
+      is.readWith(parseStore),
+      'sqlite:PATH, a path, or a URL as below; default counterstep.db in the data folder',
+    ),
+    // A variable that was not filled in must not lead to a new store, whose rows are missed by all.
+    refusesEmpty: true,
+  },
   sqliteSynchronous: ofServer(
     is.word('full', 'normal'),
     'full: an acknowledged write survives power loss; normal: up to 2 s may be lost',

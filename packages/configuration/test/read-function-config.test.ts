@@ -274,19 +274,21 @@ describe('S40: the slow queue of a function', () => {
 })
 
 describe('the store of a function', () => {
-  it.each(['', 'a.db', 'sqlite:/tmp/a.db'])(
-    'The store of a function is not the embedded one ("%s")',
-    (text) => {
-      for (const role of ROLES) {
-        expect(
-          readProblems({ COUNTERSTEP_STORE: text, COUNTERSTEP_STORE_PASSWORD_SECRET: '' }, role),
-        ).toEqual([
-          'COUNTERSTEP_STORE must be a URL, mysql://…, postgres://… or redis://…. ' +
-            'The embedded store is refused on Lambda: its disk is lost with the function.',
-        ])
-      }
-    },
-  )
+  it('The store of a function is not left empty', () => {
+    for (const role of ROLES)
+      expect(readProblems({ COUNTERSTEP_STORE: '' }, role)).toContain(
+        'COUNTERSTEP_STORE is empty: give it a value, or leave it out.',
+      )
+  })
+
+  it.each(['a.db', 'sqlite:/tmp/a.db'])('The store of a function is not the embedded one ("%s")', (text) => {
+    for (const role of ROLES) {
+      expect(readProblems({ COUNTERSTEP_STORE: text, COUNTERSTEP_STORE_PASSWORD_SECRET: '' }, role)).toEqual([
+        'COUNTERSTEP_STORE must be a URL, mysql://…, postgres://… or redis://…. ' +
+          'The embedded store is refused on Lambda: its disk is lost with the function.',
+      ])
+    }
+  })
 
   it('The password of a store comes from one place', () => {
     expect(readProblems({ COUNTERSTEP_STORE_PASSWORD: CANARY })).toEqual([

@@ -45,6 +45,16 @@ describe('settings', () => {
     expect(hasAll(known, ['limit'])).toBe(false)
   })
 
+  it('An empty text from a flag or the file is refused, and an empty variable counts as unset', () => {
+    const file = { path: 'c.json', values: new Map([['loud', '']]), problems: [] }
+    const environment = { COUNTERSTEP_WAIT_MS: '' }
+    const flags = new Map([['limit', '']])
+    expect(readSettings(SETTINGS, NAMES, { flags, environment, file }).problems).toEqual([
+      '--limit is empty: give it a value, or leave it out.',
+      '"loud" in c.json is empty: give it a value, or leave it out.',
+    ])
+  })
+
   it('A setting that was not asked for is not read', () => {
     const given = { environment: { COUNTERSTEP_LIMIT: 'x' } }
     expect(readSettings(SETTINGS, ['waitMs'], given)).toMatchObject({ known: { waitMs: 250 }, problems: [] })

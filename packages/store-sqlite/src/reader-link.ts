@@ -41,8 +41,9 @@ export class ReaderLink {
     this.#readId += 1
     const id = this.#readId
     return new Promise((resolve, reject) => {
-      this.#reads.set(id, { resolve, reject })
+      // It throws for a query that no message can bring, which then must not wait for an answer.
       this.#post({ type: 'read', id, read })
+      this.#reads.set(id, { resolve, reject })
     })
   }
 

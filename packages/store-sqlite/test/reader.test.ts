@@ -43,6 +43,13 @@ describe('readers beside writers', () => {
     })
   }
 
+  it('A read that no message can bring is refused, and takes no place from others', async () => {
+    const odd = { limit: 1, name: (() => 'odd') as never }
+    for (let time = 0; time < 1_000; time++)
+      await expect(store.list(odd)).rejects.toThrow('could not be cloned')
+    expect((await store.list({ limit: 1 })).items).toHaveLength(1)
+  })
+
   it('A read shows every write that was acknowledged before it', async () => {
     const gids = Array.from({ length: 500 }, (_, at) => `own-${at}`)
     const seen = gids.map(async (gid) => {

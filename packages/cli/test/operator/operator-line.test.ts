@@ -69,6 +69,11 @@ describe('a command line of an operator', () => {
     ['tx list --limit', '--limit needs a value.'],
     ['tx list --limit 0', '--limit must be a whole number from 1 to 100,000.'],
     ['tx list --name a --name b', '--name is given twice.'],
+    ['tx list --tag region:eu --tag region:us', '--tag has region twice.'],
+    [
+      'tx list --from 1795705538',
+      '--from must be an instant such as 2026-11-24T02:48Z, milliseconds from the epoch, or a span such as 90s, 15min, 24h or 7d.',
+    ],
     ['tx list --attention=true', '--attention takes no value.'],
     ['tx list --reason r', '--reason is no option of tx list; see tx list --help.'],
     [
@@ -84,7 +89,7 @@ describe('a command line of an operator', () => {
     ['tx list --key-file /none/such', 'The file of --key-file cannot be read (ENOENT).'],
   ]
   for (const [text, problem] of refused) {
-    it(`The line "${text}" is refused, and says what is wrong`, () =>
+    it(`A line is refused, and says what is wrong: ${text}`, () =>
       expect(problemsOf(text)).toContain(problem))
   }
 

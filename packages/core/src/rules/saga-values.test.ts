@@ -395,6 +395,7 @@ describe('Values of a saga', () => {
       ['a line break', 'a\nb'],
       ['an object', {}],
       ['3,000 characters', 'n'.repeat(3_000)],
+      ['240 signs of three bytes, which are too many once they are encoded', '漢'.repeat(240)],
       ['an identity', 'x&op=compensate'],
     ])('A value that cannot stand in the URL of a compensation takes no id along: %s', (_title, note) => {
       const noteOfHold = { $from: 'hold', at: '/note', else: '-' }
@@ -407,6 +408,35 @@ describe('Values of a saga', () => {
         { type: 'abort-asked' },
       ])
       expect(buildRequest(saga, 0, 'compensate').url).toBe(`${BANK}/holds/h-1?note=-`)
+    })
+
+    it('The longest values of a URL that is too long give way first', () => {
+      const names = ['id', 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']
+      const places = Object.fromEntries(names.map((at) => [at, { $from: 'hold', at: `/${at}`, else: '-' }]))
+      const undo = { url: `${BANK}/${names.map((name) => `{${name}}`).join('/')}`, with: places }
+      const answer = Object.fromEntries(names.map((at, index) => [at, 'n'.repeat(240 + index)]))
+      const saga = after(startWithHold({}, { compensation: undo }), [
+        ...succeed(0, JSON.stringify({ ...answer, id: 'h-1' })),
+        { type: 'abort-asked' },
+      ])
+      const segments = new URL(buildRequest(saga, 0, 'compensate').url).pathname.split('/')
+      expect(segments.map((segment) => segment.length)).toEqual([
+        0, 3, 241, 242, 243, 244, 245, 246, 247, 248, 1,
+      ])
+    })
+
+    it('A header of a compensation has its else in place of a value that cannot stand there', () => {
+      const undo = {
+        url: `${BANK}/undo`,
+        headers: { 'x-note': { $from: 'hold', at: '/note', else: 'none' } },
+      }
+      for (const note of ['a\nb', {}]) {
+        const saga = after(startWithHold({}, { compensation: undo }), [
+          ...succeed(0, JSON.stringify({ note })),
+          { type: 'abort-asked' },
+        ])
+        expect(buildRequest(saga, 0, 'compensate').headers).toEqual({ 'x-note': 'none' })
+      }
     })
 
     it('A compensation whose headers have no room for all values goes out without the longest ones', () => {

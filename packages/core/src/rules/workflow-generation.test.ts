@@ -386,6 +386,17 @@ describe('several open waits for one signal', () => {
     expect(takers(fixture)).toEqual(['second', 'third', 'first'])
   })
 
+  it('of several plans, of which the row has the newest as not open yet: it is kept for that one', () => {
+    const fixture = planned(waitFor('first'), call('a')).tick().answer('a', 'action', 'success', 1).settled()
+    fixture.plan({ next: [waitFor('second')] }, 'any').settled()
+    // The row of another node lacks the opening, which is lazy.
+    const row = commandRow(fixture, signal('1')) as WorkflowTransaction
+    expect(row.branches.map(({ action }) => action.state)).toEqual(['open', 'succeeded', 'idle'])
+    expect(row.signals).toEqual([signal('1').signal])
+    fixture.tick().command({ type: 'retry-asked' }).conflict().reread(row).settled()
+    expect(takers(fixture)).toEqual(['second'])
+  })
+
   it('of one plan: the first takes it', () => {
     const fixture = planned(waitFor('first'), waitFor('second')).tick().command(signal('1')).settled()
     expect(takers(fixture)).toEqual(['first'])

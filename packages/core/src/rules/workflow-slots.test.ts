@@ -3,7 +3,8 @@ import { buildRow } from '../../test/sagas.ts'
 import { call, local, ran, signalWait, startWorkflow, timer, WorkflowFixture } from '../../test/workflows.ts'
 import { decodeTransaction, encodeProgress } from '../record/record.ts'
 import { viewTransaction } from '../record/view.ts'
-import type { WorkflowTransaction } from '../transaction.ts'
+import { IDLE, UNTOUCHED, type WorkflowTransaction } from '../transaction.ts'
+import { buildStepRequest } from '../values/build-plan-call.ts'
 import { PLAN } from './op-progress.ts'
 import { RULES } from './rules.ts'
 
@@ -125,6 +126,19 @@ describe('a step that ran within a plan call', () => {
         value: { of: 'a' },
       },
     })
+  })
+
+  it('is undone without its value where a row of an older version has one that no call could bring', () => {
+    const { workflow } = WorkflowFixture.accepted(GRANTS)
+      .plan({ ran: [ran('a', 1)] }, 'now')
+      .saved()
+    const harmful = {
+      ...UNTOUCHED,
+      action: { ...IDLE, state: 'succeeded' as const, values: ['{"__proto__":1}'] },
+    }
+    const { body } = buildStepRequest({ ...workflow, branches: [harmful] }, 0, 'compensate')
+    expect(JSON.parse(body)).not.toHaveProperty('value')
+    expect(JSON.parse(body)).toMatchObject({ step: 'a' })
   })
 
   it('is undone alone, and after the steps that the same answer has named', () => {

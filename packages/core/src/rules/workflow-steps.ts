@@ -71,11 +71,30 @@ export function withEnds<W extends WorkflowTransaction>(workflow: W): W {
   return { ...workflow, order: [...order.filter(isEnded), ...ended] }
 }
 
-/** Finds the first one of the steps that were planned last, among these positions. */
-export function findNewest({ steps }: WorkflowTransaction, positions: readonly number[]): number | undefined {
+/**
+ * Finds the open wait that takes a signal of this name: the first one of those that were planned last. It is undefined where a newer
+ * one has not opened yet, which takes the signal then. The row may lack that opening, and another node has only the row.
+ */
+export function findNewestWait(
+  { steps, branches }: WorkflowTransaction,
+  name: string,
+  open: readonly number[],
+): number | undefined {
+  const isIdle = (position: number) => branches[position]?.action.state === 'idle'
+  const idle = [...steps.keys()].filter(
+    (position) => steps[position]?.is === 'signal' && steps[position].name === name && isIdle(position),
+  )
+  const newest = listNewestFirst(steps, [...open, ...idle])[0]
+  return newest !== undefined && open.includes(newest) ? newest : undefined
+}
+
+/** Sorts positions by their plans, the newest first, and those of one plan as they stand. */
+export function listNewestFirst(
+  steps: readonly WorkflowStep[],
+  positions: Iterable<number>,
+): readonly number[] {
   const rankOf = (position: number) => steps[position]?.rank ?? 0
-  const newest = Math.max(...positions.map(rankOf))
-  return positions.find((position) => rankOf(position) === newest)
+  return [...positions].sort((one, other) => rankOf(other) - rankOf(one) || one - other)
 }
 
 export function hasEnded(action: Pick<Partial<OpProgress>, 'state'> | undefined): boolean {

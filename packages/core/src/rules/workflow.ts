@@ -54,7 +54,7 @@ import {
 import { findGrant } from './workflow-slots.ts'
 import {
   findLostAnswer,
-  findNewest,
+  findNewestWait,
   fromSaga,
   isDone,
   isUndone,
@@ -100,7 +100,7 @@ export function foldWorkflow(
       const signal = { ...event.signal, payload: event.signal.payload ?? 'null' }
       // The code may have turned from an older wait when that lost a race, so the newest one takes the signal.
       const signalled = addSignal(toSubmittedSaga(workflow), signal, now, (open) =>
-        findNewest(workflow, open),
+        findNewestWait(workflow, signal.name, open),
       )
       return { next: fromSaga(workflow, signalled), durability: 'strong' }
     }

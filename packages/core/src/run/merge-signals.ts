@@ -42,21 +42,26 @@ export function takeStoredSignals(ours: SagaTransaction, stored: SagaTransaction
   return { ...rest, ...signals, branches }
 }
 
-/** Gives the signals of the row to the waits that may take them now. */
-export function settleSignals(merged: SagaTransaction, storeNow: number): SagaTransaction {
+/** Gives the signals of the row to the waits that may take them now, in this order of their positions. */
+export function settleSignals(
+  merged: SagaTransaction,
+  storeNow: number,
+  order: Iterable<number> = merged.branches.keys(),
+): SagaTransaction {
   // The row may show as open what our abort has closed.
   if (merged.status === 'aborting') return { ...merged, branches: merged.branches.map(giveUpAction) }
   if (merged.status !== 'submitted') return merged
-  const given = giveKeptSignals(merged, storeNow)
+  const given = giveKeptSignals(merged, storeNow, order)
   // Before its start nothing of a saga opens. A wait that is open stays so, even if the store's clock was set back.
   return awaitsStart(given, storeNow) ? given : passWaits(given, storeNow).saga
 }
 
 /** The other node has kept the signals, because the row did not have the opening of these waits. */
-function giveKeptSignals(saga: Submitted, storeNow: number): Submitted {
+function giveKeptSignals(saga: Submitted, storeNow: number, order: Iterable<number>): Submitted {
   let given = saga
-  for (const [branch, { action }] of saga.branches.entries())
-    if (action.state === 'open') given = takeKeptSignal(given, branch, storeNow) ?? given
+  for (const branch of order)
+    if (saga.branches[branch]?.action.state === 'open')
+      given = takeKeptSignal(given, branch, storeNow) ?? given
   return given
 }
 

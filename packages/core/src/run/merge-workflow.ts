@@ -5,7 +5,7 @@
  */
 import { mapOps, releaseOrphanedCall, retryNow } from '../rules/op-progress.ts'
 import { giveUpForward, mayHaveRun } from '../rules/workflow-abort.ts'
-import { fromSaga, toSaga } from '../rules/workflow-steps.ts'
+import { fromSaga, listNewestFirst, toSaga } from '../rules/workflow-steps.ts'
 import { isFinal, type WorkflowTransaction } from '../transaction.ts'
 import { settleSignals, takeStoredSignals } from './merge-signals.ts'
 import { uniteAborts } from './unite-aborts.ts'
@@ -49,7 +49,8 @@ function mergeStoredSignals(
   stored: WorkflowTransaction,
   storeNow: number,
 ): WorkflowTransaction {
-  const merged = settleSignals(takeStoredSignals(toSaga(known), toSaga(stored)), storeNow)
+  const order = listNewestFirst(known.steps, known.steps.keys())
+  const merged = settleSignals(takeStoredSignals(toSaga(known), toSaga(stored)), storeNow, order)
   const { signals: _, ...rest } = known
   return fromSaga(rest as WorkflowTransaction, merged)
 }

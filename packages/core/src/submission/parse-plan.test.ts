@@ -92,6 +92,13 @@ describe('the answer of a plan call', () => {
       '/ran/0/value',
     ],
     ['the input of a step', { next: [local('a', 1, { input: HARMFUL })] }, 'any', '/next/0/branch/input'],
+    ['the payload of a call', { next: [call('a', { payload: HARMFUL })] }, 'any', '/next/0/branch/payload'],
+    [
+      'the payload of an undo',
+      { next: [call('a', { compensation: { url: 'http://bank.test/undo', payload: HARMFUL } })] },
+      'any',
+      '/next/0/branch/compensation/payload',
+    ],
     ['the input of the next generation', {}, { continue: HARMFUL }, '/then/continue'],
   ] as const)('has no key in %s with which later calls would be refused', (_title, fields, outcome, path) => {
     expect(read(fields, outcome)).toContain(`${path} has the key __proto__`)

@@ -261,6 +261,7 @@ class PlanReader {
     const { retry, headers } = this.#workflow.definition
     if ('after' in value || 'id' in value)
       return this.#faults.add(FAULT, path, 'must have neither id nor after')
+    this.#refuseUndeliverableBranch(value, path)
     const own = new Faults()
     const references = new References(undefined, own)
     const context = { retry, headers, checkUrl: this.#checkUrl, faults: own, references }
@@ -339,6 +340,15 @@ class PlanReader {
     // It is shown and never given to the code again.
     const shown = { code: cleanText(failure.code), message: cleanText(failure.message) }
     return { type, failure: { ...failure, ...shown } }
+  }
+
+  /** A submit refuses such content of a branch, too: a service would refuse its call for ever, and so its undo. */
+  #refuseUndeliverableBranch({ payload, template, compensation }: Fields, path: string): void {
+    this.#refuseUndeliverable(payload, `${path}/payload`)
+    this.#refuseUndeliverable(template, `${path}/template`)
+    if (!isRecord(compensation)) return
+    this.#refuseUndeliverable(compensation['payload'], `${path}/compensation/payload`)
+    this.#refuseUndeliverable(compensation['template'], `${path}/compensation/template`)
   }
 
   /** Later calls to the handler bring the value, and many frameworks refuse a body with such a key for ever. */

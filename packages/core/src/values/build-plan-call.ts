@@ -2,6 +2,7 @@
  * Builds the request of a plan call, and the requests of the steps that a plan has named. The results stand in the call as
  * the texts that the services answered, so that a number keeps its digits.
  */
+import { mayBeHandedOn } from '@counterstep/protocol'
 import { workflowStartAt } from '../rules/workflow-effects.ts'
 import { countBytesLeft } from '../rules/workflow-plan.ts'
 import { findGrant } from '../rules/workflow-slots.ts'
@@ -46,7 +47,8 @@ export function buildStepRequest(workflow: WorkflowTransaction, position: number
   const request = { ...built, headers: workflow.definition.headers }
   if (op === 'action') return request
   const value = findValue(workflow, position)
-  return value === undefined
+  // A row of an older version may have a value with which the call would be refused for ever. The barrier's row has it, too.
+  return value === undefined || !mayBeHandedOn(value)
     ? request
     : { ...request, body: `${request.body.slice(0, -1)},"value":${value}}` }
 }

@@ -7,6 +7,7 @@ import type { JsonTemplate, RequestTemplate, SagaBranch, ValueReference } from '
 import { AssertionError } from '../errors.ts'
 import { findContentEdit } from '../record/edits.ts'
 import { findExcess, isHeaderValue } from '../submission/parse-headers.ts'
+import { isWellFormed } from '../submission/utf8-length.ts'
 import type { SagaOp, SagaTransaction } from '../transaction.ts'
 import { computeOnce } from './compute-once.ts'
 import { countBytes, countValueBytes } from './count-bytes.ts'
@@ -168,7 +169,8 @@ const PLAIN_VALUE = /^(?!\.+$)[\p{L}\p{N}_.~@:,+*/= -]{1,256}$/u
 
 /**
  * Fills the places of which some value cannot stand there. The plain values stay, so that a note does not take the id along, and
- * each other place gets its `else`. If that is not sound either, all places get their `else`, which was checked at submit.
+ * each other place gets its `else`. Where the URL is too long, the longest values give way first. If it is not sound either, all
+ * places get their `else`, which was checked at submit.
  */
 function fillWithElse(
   url: string,
@@ -176,11 +178,24 @@ function fillWithElse(
   values: ReadonlyMap<string, string | undefined>,
 ): string {
   const fillElse = (name: string) => readElse(places[name])
-  const filled = fillUrl(url, (name) => {
-    const text = values.get(name)
-    return text !== undefined && PLAIN_VALUE.test(text) ? text : fillElse(name)
-  })
+  const plain = new Map(
+    [...values].flatMap(([name, text]) =>
+      text !== undefined && PLAIN_VALUE.test(text) ? [[name, text] as const] : [],
+    ),
+  )
+  const fill = () => fillUrl(url, (name) => plain.get(name) ?? fillElse(name))
+  const longestFirst = [...plain].sort(([, one], [, other]) => countEncoded(other) - countEncoded(one))
+  let filled = fill()
+  for (const [name] of longestFirst) {
+    if (filled === undefined || filled.length <= URL_LENGTH_MAX) break
+    plain.delete(name)
+    filled = fill()
+  }
   return isSound(filled) ? filled : (fillUrl(url, fillElse) ?? url)
+}
+
+function countEncoded(text: string): number {
+  return isWellFormed(text) ? encodeURIComponent(text).length : 0
 }
 
 function isSound(filled: string | undefined): filled is string {
@@ -233,7 +248,9 @@ function fillHeaders(
   const headers: Record<string, string> = Object.assign(Object.create(null), plain)
   for (const [name, reference] of Object.entries(references)) {
     const text = findText(saga, reference)
-    if (text !== undefined && isHeaderValue(text)) headers[name] = text.trim()
+    const usable = text !== undefined && isHeaderValue(text) ? text : undefined
+    const stands = usable ?? (op === 'compensate' ? readElse(reference) : undefined)
+    if (stands !== undefined && isHeaderValue(stands)) headers[name] = stands.trim()
     else if (op === 'compensate') delete headers[name]
     else throw new UnusableValueError(describeProblem(saga, reference, 'a header'))
   }

@@ -9,6 +9,9 @@ import { answerCommand, OPERATOR_PROBLEMS } from './answer-command.ts'
 import { describeCommandAnswers } from './command-answers.ts'
 import { gidParameter } from './gid-parameter.ts'
 
+/** An earlier instant is one in seconds, and the pause would be over before it began. It is in the year 2001. */
+const UNTIL_MIN = 1_000_000_000_000
+
 export const pauseOperation: Operation = {
   method: 'post',
   path: '/v1/transactions/{gid}/pause',
@@ -40,7 +43,7 @@ export function buildPauseRoute(engine: EngineApi, handlerTimeoutMs: number) {
 
 function readUntil(until: unknown): { readonly until?: number } {
   if (until === undefined) return {}
-  if (typeof until === 'number' && Number.isSafeInteger(until) && until >= 0) return { until }
+  if (typeof until === 'number' && Number.isSafeInteger(until) && until >= UNTIL_MIN) return { until }
   const message = 'must be an instant in whole epoch milliseconds'
   throw new InvalidRequestError([{ code: 'SAGA_INVALID', path: '/until', message }])
 }

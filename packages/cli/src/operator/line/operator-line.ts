@@ -64,6 +64,8 @@ export function readOperatorLine(args: readonly string[], environment: Environme
     else if (token.value === undefined) switches.add(name)
     else if (values.has(name) && findOption(name)?.isMultiple !== true)
       problems.push(`--${name} is given twice.`)
+    else if (isKnownPair(values.get(name), token.value))
+      problems.push(`--${name} has ${readPairName(token.value)} twice.`)
     else values.set(name, [...(values.get(name) ?? []), token.value])
   }
   const places = words.slice(command.split(' ').length)
@@ -73,6 +75,15 @@ export function readOperatorLine(args: readonly string[], environment: Environme
   const output = readOutput(command, values.get('output')?.[0], problems)
   if (problems.length > 0) return { problems: [...new Set(problems)] }
   return { line: { command, access, output, places, values, switches } }
+}
+
+/** Tells whether a pair such as `region:eu` has the name of an earlier one. Only pairs may be given several times. */
+function isKnownPair(earlier: readonly string[] = [], pair: string): boolean {
+  return earlier.some((each) => readPairName(each) === readPairName(pair))
+}
+
+function readPairName(pair: string): string {
+  return pair.slice(0, pair.indexOf(':')).trim()
 }
 
 interface OptionToken {

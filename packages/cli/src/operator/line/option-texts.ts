@@ -25,7 +25,8 @@ function readSpanMs(text: string): number | undefined {
 }
 
 function readInstant(text: string): number | undefined {
-  if (/^\d{10,14}$/.test(text)) return Number(text)
+  // Ten digits are seconds, such as those of `date +%s`.
+  if (/^\d{13}$/.test(text)) return Number(text)
   // Without its offset a date would be read by the clock of this machine.
   if (!/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/.test(text)) return undefined
   const at = Date.parse(text)
