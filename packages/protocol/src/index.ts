@@ -23,6 +23,8 @@ export type { BreakRequest, BreakView, BreakWay, DevView } from './dev-wire.ts'
 export { BREAK_CALLS_MAX, BREAK_LATE_MS_MAX, BREAK_WAYS, BREAKS_MAX } from './dev-wire.ts'
 export type { ErrorCode, ErrorMeaning, Fault } from './errors.ts'
 export { CounterstepError, ERROR_MEANINGS, InvalidRequestError, isCounterstepError } from './errors.ts'
+export { isExactNumber } from './exact-number.ts'
+export { findJsonFault } from './find-json-fault.ts'
 export type { BranchId, Gid } from './gid.ts'
 export { BRANCH_ID_RULE, createTimeOrderedGid, GID_RULE, isBranchId, isGid } from './gid.ts'
 export {

@@ -1,8 +1,6 @@
-import { isCounterstepError } from '@counterstep/protocol'
+import { findJsonFault, isCounterstepError, isExactNumber } from '@counterstep/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isExactNumber } from '../src/json/exact-number.ts'
-import { findFault } from '../src/json/find-fault.ts'
 import { parseJson } from '../src/json/parse-json.ts'
 
 /**
@@ -97,7 +95,7 @@ describe('a number', () => {
     fc.assert(
       fc.property(fc.array(number, { maxLength: 5 }), filler, (numbers, blank) => {
         const text = `{"a":${blank}[${numbers.join(`,${blank}`)}]}`
-        expect(readRefusal(text) === undefined).toBe(findFault(text) === undefined)
+        expect(readRefusal(text) === undefined).toBe(findJsonFault(text) === undefined)
       }),
       { numRuns: 500 },
     )
@@ -136,7 +134,7 @@ describe('a body', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const text = JSON.stringify(value)
-        fc.pre(findFault(text) === undefined)
+        fc.pre(findJsonFault(text) === undefined)
         expect(parse(text)).toEqual(JSON.parse(text))
       }),
     )

@@ -342,6 +342,21 @@ describe('runWorkflow', () => {
     expect(await runWorkflow(listening, 1, { signals })).toMatchObject({ result: { by: 'kim' } })
   })
 
+  it('Of several open waits for one signal the newest takes it, as on the server', async () => {
+    const reminding = workflow('reminding', { version: 1 }, async (ctx): Promise<number> => {
+      for (let reminders = 0; ; reminders++) {
+        const over = ctx.sleep('day', 24 * HOUR_MS).then(() => 'over')
+        const approved = ctx.signal('approved', approval).then(() => 'approved')
+        if ((await ctx.race([over, approved])) === 'approved' || reminders === 9) return reminders
+      }
+    })
+    const signals = [{ name: 'approved', payload: { by: 'kim' }, afterMs: 60 * HOUR_MS }]
+    expect(await runWorkflow(reminding, undefined, { signals })).toMatchObject({
+      result: 2,
+      elapsedMs: 60 * HOUR_MS,
+    })
+  })
+
   it('A signal that a wait has taken behind the end of its generation comes to the next one, and to no further one', async () => {
     const listening = workflow('listening', { version: 1 }, async (ctx, input: number): Promise<unknown> => {
       const approved = ctx.signal('approved', approval, { timeoutMs: HOUR_MS })

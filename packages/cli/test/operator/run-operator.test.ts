@@ -170,6 +170,22 @@ describe('a command', () => {
     expect(job.code).toBe(4)
   })
 
+  it.each([
+    ['{"cents":700}', { payload: { cents: 700 } }],
+    [
+      '{"account":1234567890123456789,"cents":700}',
+      { body: '{"account":1234567890123456789,"cents":700}', contentType: 'application/json' },
+    ],
+  ])('An edit sends the payload %s with all its digits', async (payload, content) => {
+    const path = `${TX}/ops/debit/compensate/edit`
+    const line = ['tx', 'edit', 'order-4711', 'debit.compensate', '--reason', 'r', '--payload', payload]
+    const { sent } = await runLine([...line, '--command-id', 'c2', '--yes'], {
+      replies: reply(`POST ${path}`, STUCK),
+    })
+    const edits = sent.filter(({ url }) => url.startsWith(path) && !url.includes('dryRun'))
+    expect(edits.map(({ body }) => JSON.parse(body))).toMatchObject([content])
+  })
+
   it('A confirmation that the server misses is named as the option', async () => {
     const run = await runLine(
       ['tx', 'edit', 'order-4711', 'debit.action', '--reason', 'r', '--new-url', 'http://x/', '--yes'],

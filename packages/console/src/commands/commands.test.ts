@@ -136,6 +136,8 @@ describe('readEdit', () => {
       timeoutMs: 5,
     })
     expect(readEdit(current, { ...texts, body: '{"cents":2}' }).body).toEqual({ payload: { cents: 2 } })
+    const body = '{"account":1234567890123456789,"cents":2}'
+    expect(readEdit(current, { ...texts, body }).body).toEqual({ body, contentType: current.contentType })
   })
   it('A body of another type is sent as its text', () => {
     const plain = { ...current, contentType: 'text/plain' }

@@ -1,4 +1,4 @@
-import type { JsonValue, SignalView } from '@counterstep/protocol'
+import { findJsonFault, type JsonValue, type SignalView } from '@counterstep/protocol'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { callApi } from '../api/client.ts'
@@ -65,8 +65,15 @@ export function SignalDialog({ gid, name, onClose }: SignalDialogProps) {
   )
 }
 
+function readPayload(text: string): JsonValue {
+  const payload = JSON.parse(text) as JsonValue
+  const fault = findJsonFault(text)
+  if (fault !== undefined) throw new Error(`${fault.path || 'The payload'}: ${fault.message}`)
+  return payload
+}
+
 async function sendSignal(gid: string, name: string, id: string, text: string): Promise<SignalView> {
-  const payload = text.trim() === '' ? {} : { payload: JSON.parse(text) as JsonValue }
+  const payload = text.trim() === '' ? {} : { payload: readPayload(text) }
   const path = toTransactionPath(gid, `/signals/${encodeURIComponent(name)}`)
   return callApi<SignalView>(path, { method: 'POST', body: { id, ...payload } })
 }

@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer'
-import { InvalidRequestError } from '@counterstep/protocol'
-import { findFault } from './find-fault.ts'
+import { findJsonFault, InvalidRequestError } from '@counterstep/protocol'
 
 // A double keeps a decimal of at most 15 significant digits and no exponent. So only a literal with 16 digits or dots
-// in a row, or with an exponent, needs the slow `findFault`. A literal follows a blank, a colon, a comma or a bracket,
+// in a row, or with an exponent, needs the slow `findJsonFault`. A literal follows a blank, a colon, a comma or a bracket,
 // so the hex digits of a UUID in a string ("…1e5…") do not need it.
 const MAY_HOLD_AN_INEXACT_NUMBER = /[\s:,[]-?[0-9](?:[0-9.]{15}|[0-9.]*[eE])/
 
@@ -13,7 +12,7 @@ export function parseJson(bytes: Buffer): unknown {
   const text = bytes.toString('utf8')
   const value = parseText(text)
   if (typeof value === 'number' || MAY_HOLD_AN_INEXACT_NUMBER.test(text) || mayHoldPoisonousKey(text)) {
-    const fault = findFault(text)
+    const fault = findJsonFault(text)
     if (fault !== undefined) throw new InvalidRequestError([fault])
   }
   return value

@@ -30,7 +30,7 @@ export interface RehearsedWorld {
   readonly takeMs: (entry: NextEntry, at: number) => number | undefined
   /** Says how something planned has ended. It is not asked about timers, and not about signals whose time was over. */
   readonly end: (entry: NextEntry) => PlanOutcome | Promise<PlanOutcome>
-  /** Hears of what is pending when a generation ends, and of signals that its code has not seen. These are dropped. */
+  /** Hears of what is dropped: what is pending when a generation ends, signals that its code has not seen, and those that a newer wait may take. */
   readonly drop?: (id: string) => void
   /** Undoes a call or a step which has something to undo: one that has failed, at once, and after a failure of the code all others. */
   readonly undo?: (planned: Undoable) => Promise<void>
@@ -64,6 +64,7 @@ export interface Undoable {
 
 interface Pending {
   readonly entry: NextEntry
+  readonly startedAt: number
   readonly endAt: number
   /** A signal that does not come in time. */
   readonly isTimedOut: boolean
@@ -169,7 +170,7 @@ class Orchestrator {
     this.#seen += ran.length
     this.#remember(ran, next)
     for (const { id, failed } of ran) if (failed !== undefined) await this.#undo(id)
-    this.#pending.push(...next.map((entry) => this.#start(entry)))
+    this.#startNext(next)
     this.#used += listSlots(ran, next).length
     this.#hasFailedWithin = ran.some(({ is, failed }) => is === 'step' && failed !== undefined)
     // Another attempt may have gone on behind the failure, so no later step gets a slot of this grant.
@@ -232,12 +233,30 @@ class Orchestrator {
     for (const { id } of byRank) await this.#undo(id)
   }
 
-  #start(entry: NextEntry): Pending {
+  /** Of several open waits for one signal those that were planned last take it first, so the older ones give theirs back before. */
+  #startNext(next: readonly NextEntry[]): void {
+    const { drop } = this.#world
+    const hasSignals = next.some(({ is }) => is === 'signal')
+    const older =
+      hasSignals && drop !== undefined ? this.#pending.filter(({ entry }) => entry.is === 'signal') : []
+    for (const { entry } of older) drop?.(entry.id)
+    const started = next.map((entry) => this.#start(entry))
+    for (const wait of older)
+      this.#pending[this.#pending.indexOf(wait)] = this.#start(wait.entry, wait.startedAt)
+    this.#pending.push(...started)
+  }
+
+  #start(entry: NextEntry, startedAt = this.#now): Pending {
     const takesMs = this.#world.takeMs(entry, this.#now)
-    if (entry.is !== 'signal') return { entry, endAt: this.#now + (takesMs ?? 0), isTimedOut: false }
+    if (entry.is !== 'signal')
+      return { entry, startedAt, endAt: startedAt + (takesMs ?? 0), isTimedOut: false }
     const { timeoutMs = WAIT_END_MS_MAX } = entry.branch.wait as { timeoutMs?: number }
-    const isTimedOut = takesMs === undefined || takesMs > timeoutMs
-    return { entry, endAt: this.#now + (isTimedOut ? timeoutMs : takesMs), isTimedOut }
+    const timeoutAt = startedAt + timeoutMs
+    const comesAt = takesMs === undefined ? Number.POSITIVE_INFINITY : this.#now + takesMs
+    if (comesAt <= timeoutAt) return { entry, startedAt, endAt: comesAt, isTimedOut: false }
+    // Another wait may take what comes too late for this one.
+    this.#world.drop?.(entry.id)
+    return { entry, startedAt, endAt: timeoutAt, isTimedOut: true }
   }
 
   async #endPending(then: 'now' | 'any' | 'all'): Promise<void> {

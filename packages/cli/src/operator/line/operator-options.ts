@@ -1,4 +1,10 @@
-import { BULK_GIDS_MAX, BULK_RATE_PER_SECOND_MAX, KINDS, STATUSES } from '@counterstep/protocol'
+import {
+  BULK_GIDS_MAX,
+  BULK_RATE_PER_SECOND_MAX,
+  findJsonFault,
+  KINDS,
+  STATUSES,
+} from '@counterstep/protocol'
 import { isInstantText, isOpText, isWholeNumber } from './option-texts.ts'
 
 /** One option: what stands behind it in the usage, and what a text must be. A switch has neither. */
@@ -89,7 +95,12 @@ export const OPERATOR_OPTIONS = {
     isValid: (text: string) => text === 'service' || text === 'hand',
     rule: 'must be service or hand',
   },
-  answer: { value: 'JSON', help: 'what the skipped action answered', isValid: isJson, rule: JSON_RULE },
+  answer: {
+    value: 'JSON',
+    help: 'what the skipped action answered',
+    isValid: (text: string) => isJson(text) && findJsonFault(text) === undefined,
+    rule: 'must be JSON whose numbers a double can hold: give longer ones as texts',
+  },
   confirm: {
     value: 'WORDS',
     help: 'no-call-took-effect: you have looked, and no attempt of the call has had an effect',

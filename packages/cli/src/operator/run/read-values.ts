@@ -1,5 +1,5 @@
 import type { Kind, Status } from '@counterstep/protocol'
-import type { ListFilter } from '@counterstep/sdk/operator'
+import type { EditOptions, ListFilter } from '@counterstep/sdk/operator'
 import type { OperatorLine } from '../line/operator-line.ts'
 import type { OptionName } from '../line/operator-options.ts'
 import { toInstant } from '../line/option-texts.ts'
@@ -12,6 +12,20 @@ export function readValue({ values }: OperatorLine, name: OptionName): string | 
 export function readJson(line: OperatorLine, name: OptionName): unknown {
   const text = readValue(line, name)
   return text === undefined ? undefined : JSON.parse(text)
+}
+
+/**
+ * Reads the content that a call is to send. What would not come out the same from a payload, such as a number of more than 53 bits, is
+ * given as a text.
+ */
+export function readContent(
+  line: OperatorLine,
+): Partial<Pick<EditOptions, 'payload' | 'body' | 'contentType'>> {
+  const text = readValue(line, 'payload')
+  if (text === undefined) return {}
+  // The text was checked to be JSON.
+  const payload = JSON.parse(text) as NonNullable<EditOptions['payload']>
+  return JSON.stringify(payload) === text ? { payload } : { body: text, contentType: 'application/json' }
 }
 
 /** Reads the pairs of an option that may be given several times, such as `region:eu`. */

@@ -19,7 +19,7 @@ import { agree, readWaiting } from './agree.ts'
 import { ANSWER_WAIT_MS, awaitAnswer, findDueCall } from './await-answer.ts'
 import type { OperatorContext } from './operator-context.ts'
 import { NotGivenError } from './operator-errors.ts'
-import { dropUndefined, readJson, readPairs, readValue } from './read-values.ts'
+import { dropUndefined, readContent, readJson, readPairs, readValue } from './read-values.ts'
 
 export async function runPreview(context: OperatorContext): Promise<void> {
   const { line, operator, print, signal } = context
@@ -91,9 +91,9 @@ export async function runEdit(context: OperatorContext): Promise<void> {
   const timeoutMs = readValue(line, 'timeout-ms')
   const fields: Partial<EditOptions> = dropUndefined({
     url: readValue(line, 'new-url'),
-    payload: readJson(line, 'payload') as PayloadValue | undefined,
     body: readValue(line, 'body'),
     contentType: readValue(line, 'content-type'),
+    ...readContent(line),
     headers: Object.keys(headers).length === 0 ? undefined : headers,
     timeoutMs: timeoutMs === undefined ? undefined : Number(timeoutMs),
     // The server says which of its fields are wrong.

@@ -1,4 +1,4 @@
-import { type JsonValue, OPEN_KINDS, type OpenKind } from '@counterstep/protocol'
+import { findJsonFault, type JsonValue, OPEN_KINDS, type OpenKind } from '@counterstep/protocol'
 
 /** A submit as it is being written. What the form does not know stays as it is. */
 export type Draft = Readonly<Record<string, JsonValue>>
@@ -88,7 +88,9 @@ export interface ReadDraft {
 export function readDraft(text: string): ReadDraft {
   try {
     const value: JsonValue = JSON.parse(text)
-    return isRecord(value) ? { draft: value } : { fault: 'It must be a JSON object.' }
+    if (!isRecord(value)) return { fault: 'It must be a JSON object.' }
+    const fault = findJsonFault(text)
+    return fault === undefined ? { draft: value } : { fault: `${fault.path}: ${fault.message}` }
   } catch (error: unknown) {
     return { fault: error instanceof Error ? error.message : 'It is no JSON.' }
   }

@@ -1,4 +1,4 @@
-import type { JsonValue } from '@counterstep/protocol'
+import { findJsonFault, type JsonValue } from '@counterstep/protocol'
 import { useEffect, useState } from 'react'
 
 interface PayloadFieldProps {
@@ -39,7 +39,9 @@ export function PayloadField({ value, onChange }: PayloadFieldProps) {
 function parse(text: string): { readonly isJson: boolean; readonly value?: JsonValue } {
   if (text.trim() === '') return { isJson: true }
   try {
-    return { isJson: true, value: JSON.parse(text) as JsonValue }
+    const value = JSON.parse(text) as JsonValue
+    // A longer number would be sent as another one.
+    return findJsonFault(text) === undefined ? { isJson: true, value } : { isJson: false }
   } catch {
     // A person is still typing.
     return { isJson: false }

@@ -1,5 +1,6 @@
-import { type Fault, findStringEnd } from '@counterstep/protocol'
+import type { Fault } from './errors.ts'
 import { isExactNumber } from './exact-number.ts'
+import { findStringEnd } from './json-depth.ts'
 
 const NUMBER_END = /[0-9.eE+-]+/y
 const PATH_LENGTH_MAX = 512
@@ -15,7 +16,7 @@ interface Container {
  * Walks a text that JSON.parse has accepted and returns its first fault that JSON.parse cannot show: a number that
  * would be changed, or a key that poisons prototypes. It takes time in proportion to the length, and is not recursive.
  */
-export function findFault(text: string): Fault | undefined {
+export function findJsonFault(text: string): Fault | undefined {
   const open: Container[] = []
   let keyExpected = false
   let at = 0
