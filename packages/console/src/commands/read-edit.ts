@@ -35,7 +35,7 @@ export function readEdit(current: OpRequestView, texts: EditTexts): ReadEdit {
     }
     const payload = parse(texts.body)
     if (payload === undefined) return { body, fault: 'The body is no JSON.' }
-    // What would not come out the same from a payload, such as a number of more than 53 bits, is given as a text.
+    // A text that would not come out the same from a payload, such as a number of more than 53 bits, is given as a text.
     if (JSON.stringify(payload) !== texts.body)
       return { body: { ...body, body: texts.body, contentType: current.contentType } }
     body.payload = payload

@@ -233,7 +233,7 @@ class Orchestrator {
     for (const { id } of byRank) await this.#undo(id)
   }
 
-  /** Of several open waits for one signal those that were planned last take it first, so the older ones give theirs back before. */
+  /** Those of several open waits for one signal take it first that were planned last, so the older ones give theirs back before. */
   #startNext(next: readonly NextEntry[]): void {
     const { drop } = this.#world
     const hasSignals = next.some(({ is }) => is === 'signal')
