@@ -22,6 +22,8 @@ export interface PlannedRequest {
   readonly template: RequestTemplate
 }
 
+const PLAIN_LENGTH_MAX = 256
+
 /** Where in a request a value stands. */
 export type Place = 'path' | 'query' | 'header' | 'body'
 
@@ -71,6 +73,11 @@ export function isUsableUrl({ url, template }: PlannedRequest, read: ReadRecorde
   return filled.length <= URL_LENGTH_MAX
 }
 
+/** A value of a compensation that stays in its URL also where others cannot stand there: it is short and can stand anywhere. */
+export function isPlainValue(json: string): boolean {
+  return canStand(json, 'path') && (toPlain(json) ?? '').length <= PLAIN_LENGTH_MAX
+}
+
 /** Whether all headers together are within their bound. Those that cannot be sent do not count. */
 export function areShortHeaders({ headers, template }: PlannedRequest, read: ReadRecorded): boolean {
   let bytes = 0
@@ -87,8 +94,10 @@ export function isUnsendable(planned: PlannedRequest, op: SagaOp, read: ReadReco
   const { body = [], url = {}, headers = {} } = planned.template
   if (isOverBound(body, read)) return true
   const isUrlUsable = isUsableUrl(planned, read)
-  const values = Object.values(url).map((reference) => (isUrlUsable ? read(reference) : undefined))
-  const isRefused = values.some((json) => json !== undefined && isForbidden(json))
+  const isRefused = Object.values(url).some((reference) => {
+    const json = read(reference)
+    return json !== undefined && (isUrlUsable || isPlainValue(json)) && isForbidden(json)
+  })
   if (op === 'compensate') return isRefused
   const references = [...body.filter((piece) => typeof piece !== 'string'), ...Object.values(headers)]
   const isMissing = references.some((reference) => (read(reference) ?? reference.else) === undefined)

@@ -14,6 +14,7 @@ import { readShownValues, type ShownValue } from './shown-values.ts'
 import {
   areShortHeaders,
   canStand,
+  isPlainValue,
   isUsableUrl,
   makeReader,
   type Place,
@@ -134,7 +135,8 @@ function mayGoWithout(
 ): boolean {
   const read = makeReader(stored)
   if (place === 'body') return false
-  if (place !== 'header') return !isUsableUrl(planned, read)
+  const isPlain = typeof recorded === 'string' && isPlainValue(recorded)
+  if (place !== 'header') return !isUsableUrl(planned, read) && !isPlain
   return (typeof recorded === 'string' && !canStand(recorded, place)) || !areShortHeaders(planned, read)
 }
 
