@@ -1,5 +1,5 @@
-import { type FileHandle, open, realpath, rename, rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { type FileHandle, open, readlink, realpath, rename, rm } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import { toKeysUnusableError } from './errors.ts'
 import { writeKeyFileText } from './key-file-text.ts'
 import { type KeyFile, openKeyFile } from './open-key-file.ts'
@@ -18,7 +18,7 @@ export async function changeKeyFile(
   change: (keys: Keys) => Iterable<StoredKey>,
 ): Promise<void> {
   // A link stays a link: servers may read the file by its own name.
-  const path = await realpath(name).catch(() => name)
+  const path = await findFile(name)
   const besidePath = `${path}.new`
   const handle = await open(besidePath, 'wx', MODE).catch((error: unknown) => {
     const isThere = readErrorCode(error) === 'EEXIST'
@@ -37,6 +37,17 @@ export async function changeKeyFile(
     throw error
   }
   await syncFolder(dirname(path))
+}
+
+async function findFile(name: string): Promise<string> {
+  try {
+    return await realpath(name)
+  } catch (error: unknown) {
+    if (readErrorCode(error) !== 'ENOENT')
+      throw toKeysUnusableError('the file of keys cannot be found', error)
+    const target = await readlink(name).catch(() => undefined)
+    return target === undefined ? name : findFile(resolve(dirname(name), target))
+  }
 }
 
 async function openExisting(path: string): Promise<KeyFile | undefined> {

@@ -1,6 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { toKeysUnusableError } from './errors.ts'
-import { buildVersion, openKeyFile } from './open-key-file.ts'
+import { buildVersion, KeyFileReplacedError, openKeyFile } from './open-key-file.ts'
 import type { StoredKey } from './stored-key.ts'
 
 /** A revoked key may still be accepted for this long. */
@@ -30,8 +29,6 @@ export class KeyRing implements KeyFinder {
   #reportedProblem: string | undefined
   readonly #read: typeof openKeyFile
   #refreshing: Promise<void> | undefined
-  /** Some file systems count no names. */
-  readonly #countsNames: boolean
 
   /** Reads the keys for the first time. Throws SAGA_KEYS_UNUSABLE, since a server does not start without its keys. */
   static async open(path: string, events: KeyRingEvents, read = openKeyFile): Promise<KeyRing> {
@@ -40,14 +37,13 @@ export class KeyRing implements KeyFinder {
 
   private constructor(
     path: string,
-    { keys, version, isNameless }: Awaited<ReturnType<typeof openKeyFile>>,
+    { keys, version }: Awaited<ReturnType<typeof openKeyFile>>,
     events: KeyRingEvents,
     read: typeof openKeyFile,
   ) {
     this.#path = path
     this.#keys = keys
     this.#version = version
-    this.#countsNames = !isNameless
     this.#events = events
     this.#read = read
     // The file is checked by a timer. If requests checked it, the first request after a quiet hour would still be
@@ -80,20 +76,11 @@ export class KeyRing implements KeyFinder {
     clearInterval(this.#timer)
   }
 
-  /** Where the file alone is mounted, and not its folder, a file that replaces it is not seen, and so no key that it revokes. */
-  #refuseReplaced(): never {
-    this.#keys = new Map()
-    throw toKeysUnusableError(
-      'the file of keys was replaced where this server cannot see it, so no key is taken: mount its folder, and start again',
-    )
-  }
-
   async #readIfChanged(): Promise<void> {
     const version = await stat(this.#path, { bigint: true }).then(buildVersion, String)
     if (version === this.#version) return
     try {
       const file = await this.#read(this.#path)
-      if (file.isNameless && this.#countsNames) this.#refuseReplaced()
       this.#version = file.version
       this.#keys = file.keys
       this.#reportedProblem = undefined
@@ -101,6 +88,7 @@ export class KeyRing implements KeyFinder {
     } catch (error: unknown) {
       // The old version stays, so that the next check reads the file again, even if it has not changed: perhaps only
       // this process had no descriptor left.
+      if (error instanceof KeyFileReplacedError) this.#keys = new Map()
       const problem = String(error)
       if (problem !== this.#reportedProblem) this.#events.onBroken(error)
       this.#reportedProblem = problem

@@ -1,5 +1,6 @@
 import { constants } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, open, stat } from 'node:fs/promises'
+import { CounterstepError } from '@counterstep/protocol'
 import { toKeysUnusableError } from './errors.ts'
 import { readKeyFileText } from './key-file-text.ts'
 import type { StoredKey } from './stored-key.ts'
@@ -15,15 +16,28 @@ export interface KeyFile {
   readonly keys: ReadonlyMap<string, StoredKey>
   /** Identifies the content and the rights of the file. If it differs, the file has to be read again. */
   readonly version: string
-  /** It has no name any more: another file has replaced it where this process cannot see that. */
-  readonly isNameless: boolean
   readonly mode: number
   readonly uid: number
   readonly gid: number
 }
 
-/** Reads the file of keys. Throws SAGA_KEYS_UNUSABLE; its cause has a code if it was a system error. */
+/** A file that has replaced this one outside of its mount is never seen here, and neither is a key that it revokes. */
+export class KeyFileReplacedError extends CounterstepError {
+  constructor() {
+    super(
+      'SAGA_KEYS_UNUSABLE',
+      'the file of keys was replaced where this process cannot see it, so no key is taken: mount its folder, and start again',
+    )
+  }
+}
+
+/**
+ * Reads the file of keys. Throws SAGA_KEYS_UNUSABLE; its cause has a code if it was a system error. It is a KeyFileReplacedError
+ * where the path leads to a file that has no name any more, since the file itself is mounted and was replaced outside.
+ */
 export async function openKeyFile(path: string): Promise<KeyFile> {
+  const { nlink } = await stat(path, { bigint: true }).catch(() => ({ nlink: 1n }))
+  if (nlink === 0n) throw new KeyFileReplacedError()
   const handle = await open(path, constants.O_RDONLY).catch((error: unknown) => {
     throw toKeysUnusableError(`the file of keys cannot be read`, error)
   })
@@ -46,9 +60,7 @@ async function readHandle(handle: FileHandle): Promise<KeyFile> {
   if (stats.size > FILE_BYTES_MAX)
     throw toKeysUnusableError(`the file of keys is over ${FILE_BYTES_MAX} bytes`)
   const keys = readKeyFileText(await handle.readFile('utf8'))
-  const { uid, gid, nlink } = stats
-  const version = buildVersion(stats)
-  return { keys, version, isNameless: nlink === 0n, mode, uid: Number(uid), gid: Number(gid) }
+  return { keys, version: buildVersion(stats), mode, uid: Number(stats.uid), gid: Number(stats.gid) }
 }
 
 interface Stats {

@@ -66,6 +66,23 @@ describe('S11: the keys in force', () => {
     },
   )
 
+  it.runIf(process.platform === 'linux')('A file that was replaced so is not opened again', async () => {
+    await using folder = await makeKeyFolder()
+    const { stored } = await createKey(folder.path, ASKED)
+    await using handle = await open(folder.path, 'r')
+    await revokeKey(folder.path, stored.id)
+    await expect(openRing(`/proc/self/fd/${handle.fd}`)).rejects.toMatchObject({ code: 'SAGA_KEYS_UNUSABLE' })
+  })
+
+  it('The first change by a link that leads nowhere makes the file behind it', async () => {
+    await using folder = await makeKeyFolder()
+    const link = `${folder.path}.link`
+    await symlink(folder.path, link)
+    const { stored } = await createKey(link, ASKED)
+    using opened = await openRing(folder.path)
+    expect(opened.ring.find(stored.id)).toEqual(stored)
+  })
+
   it('A change of the file by a link leaves the link, so that servers see it by either name', async () => {
     await using folder = await makeKeyFolder()
     const { stored } = await createKey(folder.path, ASKED)

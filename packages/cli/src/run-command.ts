@@ -72,7 +72,8 @@ export function runCommand(args: readonly string[]): void {
     case 'serve':
       // The first word may be missing or an option, so `main.ts` has not seen that this is `serve`.
       boundYoungGeneration(process)
-      void runServe(command.config)
+      if (command.config.processes === 1) void runServer(command.config)
+      else void runOneOfSeveral(command.config)
   }
 }
 
@@ -85,21 +86,16 @@ interface ServerRun {
   onStopped?(): void
 }
 
-/**
- * Runs the one server, or the supervisor, or one of its workers. A worker stays one where the number of processes has meanwhile been
- * set to 1, since its supervisor waits for it.
- */
-async function runServe(config: ServeConfig): Promise<void> {
+/** The same program is the supervisor and each of its workers, which Node's cluster tells apart. */
+async function runOneOfSeveral(config: ServeConfig): Promise<void> {
   const { default: cluster } = await import('node:cluster')
-  if (cluster.isWorker) {
-    const { SupervisorLink } = await import('./processes/supervisor-link.ts')
-    void runServer(config, { link: new SupervisorLink(process) })
-  } else if (config.processes === 1) {
-    void runServer(config)
-  } else {
+  if (cluster.isPrimary) {
     const { runSupervisor } = await import('./processes/run-supervisor.ts')
     runSupervisor(config)
+    return
   }
+  const { SupervisorLink } = await import('./processes/supervisor-link.ts')
+  void runServer(config, { link: new SupervisorLink(process) })
 }
 
 /** Runs the server for one developer. What it kept goes with it, unless its place was named. */

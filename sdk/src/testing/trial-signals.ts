@@ -43,6 +43,7 @@ export class TrialSignals {
   /** Keeps the signal of a wait that was dropped before the code has seen it. */
   giveBack(id: string): void {
     const signal = this.#taken.get(id)
+    this.#taken.delete(id)
     if (signal !== undefined) this.#left = sortByTime([...this.#left, signal])
   }
 

@@ -14,8 +14,10 @@ import { findNamedOp } from '../rules/operator-ops.ts'
 import { isPaused } from '../rules/pause.ts'
 import { callbackAt } from '../rules/recorded.ts'
 import type { Rules } from '../rules/rules.ts'
+import { listAwaiting } from '../rules/saga-signals.ts'
+import { toSaga } from '../rules/workflow-steps.ts'
 import { isRetrying } from '../run/plan-save.ts'
-import { hasSteps, isFinal, type Transaction } from '../transaction.ts'
+import { hasSteps, isFinal, type Signal, type Transaction } from '../transaction.ts'
 import { isPlanChanged } from './plan.ts'
 import { type CommandRefusal, findRefusal } from './refuse-command.ts'
 
@@ -110,7 +112,7 @@ function refuseOnRow(
 }
 
 /**
- * Chooses the hold of a command. A registered branch and a signal that is kept leave the due instant as it is; every other
+ * Chooses the hold of a command. A registered branch and a signal that no wait takes leave the due instant as it is; every other
  * command makes the row due now.
  */
 function commandHold(
@@ -126,11 +128,13 @@ function commandHold(
     return { type: 'command', dueAt: callbackAt(next) }
   const changesNothingNow =
     command.type === 'register-asked' ||
-    (command.type === 'signal-asked' && !wasTaken(next, command.signal.id))
+    (command.type === 'signal-asked' && !mayBeTakenNow(next, command.signal))
   return changesNothingNow ? { type: 'command', dueAt } : { type: 'command' }
 }
 
-function wasTaken(transaction: Transaction, signalId: string): boolean {
+/** A workflow's owner may have opened the wait for which the row keeps the signal, so it has to learn of it soon. */
+function mayBeTakenNow(transaction: Transaction, { id, name }: Signal): boolean {
   if (!hasSteps(transaction)) return false
-  return transaction.signals?.find(({ id }) => id === signalId)?.takenBy !== undefined
+  const wasTaken = transaction.signals?.find((signal) => signal.id === id)?.takenBy !== undefined
+  return wasTaken || (transaction.kind === 'workflow' && listAwaiting(toSaga(transaction), name).length > 0)
 }

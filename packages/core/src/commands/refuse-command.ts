@@ -10,8 +10,8 @@ import type { Command, RecordedEnd } from '../rules/events.ts'
 import { isGiven, type OperatorRefusal, refuseGiven } from '../rules/operator-commands.ts'
 import { isPaused } from '../rules/pause.ts'
 import { findRecord, hasEndedBy, isSameRecord } from '../rules/recorded.ts'
-import { countSignalBytes, isAwaited, waitsForSignal } from '../rules/saga-signals.ts'
-import { toSaga } from '../rules/workflow-steps.ts'
+import { countSignalBytes, listAwaiting, waitsForSignal } from '../rules/saga-signals.ts'
+import { findNewestWait, toSaga } from '../rules/workflow-steps.ts'
 import { canonicalJson } from '../submission/canonical-json.ts'
 import { findExcess } from '../submission/parse-headers.ts'
 import { utf8Length } from '../submission/utf8-length.ts'
@@ -172,10 +172,15 @@ function refuseSignal(transaction: Transaction, signal: Signal): Refusal | undef
   const kept = [...signals.filter(({ takenBy }) => takenBy === undefined), signal]
   // One that was taken has its payload where the journal had no room for it.
   const taken = [...signals.filter(({ takenBy }) => takenBy !== undefined), signal]
-  const isTooMany = isAwaited(toSaga(transaction), signal.name)
+  const isTooMany = isTakenAtOnce(transaction, signal.name)
     ? countSignalBytes(taken) > SIGNALS_KEPT_BYTES_MAX
     : kept.length > SIGNALS_KEPT_MAX || countSignalBytes(kept) > SIGNALS_KEPT_BYTES_MAX
   return isTooMany ? 'too-many-signals' : undefined
+}
+
+function isTakenAtOnce(transaction: SagaTransaction | WorkflowTransaction, name: string): boolean {
+  const open = listAwaiting(toSaga(transaction), name)
+  return transaction.kind === 'saga' ? open.length > 0 : findNewestWait(transaction, name, open) !== undefined
 }
 
 function findSignal(

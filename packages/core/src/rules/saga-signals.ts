@@ -40,12 +40,8 @@ export const countSignalBytes = computeOnce((signals: readonly Signal[]) =>
   signals.reduce((sum, { payload = '' }) => sum + countBytes(payload), 0),
 )
 
-/** Tells whether a wait for a signal of this name is open. */
-export function isAwaited(saga: SagaTransaction, name: string): boolean {
-  return listAwaiting(saga, name).length > 0
-}
-
-function listAwaiting(saga: SagaTransaction, name: string): readonly number[] {
+/** Lists the positions of the open waits for a signal of this name. */
+export function listAwaiting(saga: SagaTransaction, name: string): readonly number[] {
   return saga.branches.flatMap(({ action }, position) =>
     action.state === 'open' && findSignalName(saga, position) === name ? [position] : [],
   )

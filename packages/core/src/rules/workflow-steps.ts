@@ -76,7 +76,7 @@ export function withEnds<W extends WorkflowTransaction>(workflow: W): W {
  * one has not opened yet, which takes the signal then. The row may lack that opening, and another node has only the row.
  */
 export function findNewestWait(
-  { steps, branches }: WorkflowTransaction,
+  { steps, branches }: Pick<WorkflowTransaction, 'steps' | 'branches'>,
   name: string,
   open: readonly number[],
 ): number | undefined {

@@ -42,24 +42,24 @@ export function takeStoredSignals(ours: SagaTransaction, stored: SagaTransaction
   return { ...rest, ...signals, branches }
 }
 
-/** Gives the signals of the row to the waits that may take them now, in this order of their positions. */
+/** Gives the signals of the row to the waits that may take them now, in the order of `takers`. */
 export function settleSignals(
   merged: SagaTransaction,
   storeNow: number,
-  order: Iterable<number> = merged.branches.keys(),
+  takers: Iterable<number> = merged.branches.keys(),
 ): SagaTransaction {
   // The row may show as open what our abort has closed.
   if (merged.status === 'aborting') return { ...merged, branches: merged.branches.map(giveUpAction) }
   if (merged.status !== 'submitted') return merged
-  const given = giveKeptSignals(merged, storeNow, order)
+  const given = giveKeptSignals(merged, storeNow, takers)
   // Before its start nothing of a saga opens. A wait that is open stays so, even if the store's clock was set back.
   return awaitsStart(given, storeNow) ? given : passWaits(given, storeNow).saga
 }
 
 /** The other node has kept the signals, because the row did not have the opening of these waits. */
-function giveKeptSignals(saga: Submitted, storeNow: number, order: Iterable<number>): Submitted {
+function giveKeptSignals(saga: Submitted, storeNow: number, takers: Iterable<number>): Submitted {
   let given = saga
-  for (const branch of order)
+  for (const branch of takers)
     if (saga.branches[branch]?.action.state === 'open')
       given = takeKeptSignal(given, branch, storeNow) ?? given
   return given

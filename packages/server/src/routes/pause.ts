@@ -10,7 +10,12 @@ import { describeCommandAnswers } from './command-answers.ts'
 import { gidParameter } from './gid-parameter.ts'
 
 /** An earlier instant is one in seconds, and the pause would be over before it began. It is in the year 2001. */
-const UNTIL_MIN = 1_000_000_000_000
+const PAUSE_END_MIN = 1_000_000_000_000
+export const PAUSE_END_RULE = 'must be an instant in whole epoch milliseconds'
+
+export function isPauseEnd(until: unknown): until is number {
+  return typeof until === 'number' && Number.isSafeInteger(until) && until >= PAUSE_END_MIN
+}
 
 export const pauseOperation: Operation = {
   method: 'post',
@@ -43,7 +48,6 @@ export function buildPauseRoute(engine: EngineApi, handlerTimeoutMs: number) {
 
 function readUntil(until: unknown): { readonly until?: number } {
   if (until === undefined) return {}
-  if (typeof until === 'number' && Number.isSafeInteger(until) && until >= UNTIL_MIN) return { until }
-  const message = 'must be an instant in whole epoch milliseconds'
-  throw new InvalidRequestError([{ code: 'SAGA_INVALID', path: '/until', message }])
+  if (isPauseEnd(until)) return { until }
+  throw new InvalidRequestError([{ code: 'SAGA_INVALID', path: '/until', message: PAUSE_END_RULE }])
 }

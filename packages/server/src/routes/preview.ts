@@ -14,6 +14,7 @@ import { readGid } from '../http/read-gid.ts'
 import { planExample, previewRequestExample } from '../openapi/examples.ts'
 import type { Operation } from '../openapi/operation.ts'
 import { gidParameter } from './gid-parameter.ts'
+import { isPauseEnd, PAUSE_END_RULE } from './pause.ts'
 
 const FIELDS: readonly string[] = ['command', 'op', 'doneBy', 'until']
 
@@ -75,11 +76,7 @@ function readPreview(body: unknown): PreviewRequest {
   check(isAmong(command, OPERATOR_COMMANDS), '/command', `must be one of ${OPERATOR_COMMANDS.join(', ')}`)
   check(op === undefined || isOpName(op), '/op', `must have a branchId, and an op of ${OPS.join(', ')}`)
   check(doneBy === undefined || isAmong(doneBy, ['service', 'hand']), '/doneBy', 'must be service or hand')
-  check(
-    until === undefined || (Number.isSafeInteger(until) && Number(until) >= 0),
-    '/until',
-    'must be whole epoch milliseconds',
-  )
+  check(until === undefined || isPauseEnd(until), '/until', PAUSE_END_RULE)
   const [first, ...others] = faults
   if (first !== undefined) throw new InvalidRequestError([first, ...others])
   return fields as unknown as PreviewRequest

@@ -12,10 +12,12 @@ export class WatchedPromise extends Promise<unknown> {
   }
 
   #isAwaited = false
+  #isHeard = false
   #isOpen = true
   #failure: { readonly reason: unknown } | undefined
   /** The groups that were made of it. What awaits one of them hears of this one, too. */
-  readonly #groups: WatchedPromise[] = []
+  readonly #groups = new Set<WatchedPromise>()
+  readonly #members = new Set<WatchedPromise>()
   /** Everything that must have ended when this promise resolves, as far as it is known. */
   readonly needs: ReadonlySet<Ask>
 
@@ -37,13 +39,13 @@ export class WatchedPromise extends Promise<unknown> {
     return this.#isAwaited && this.#isOpen
   }
 
-  /** Its failure, as long as nothing has waited for it or for a group of it. */
+  /** Its failure, as long as nothing has waited for it, for a group of it, or for the member that it comes from. */
   get unheardFailure(): { readonly reason: unknown } | undefined {
-    return this.#isHeard ? undefined : this.#failure
-  }
-
-  get #isHeard(): boolean {
-    return this.#isAwaited || this.#groups.some((group) => group.#isHeard)
+    const failure = this.#failure
+    const isHeard =
+      this.#isHeard ||
+      [...this.#members].some((each) => each.#isHeard && each.#failure?.reason === failure?.reason)
+    return isHeard ? undefined : failure
   }
 
   follow(): Promise<unknown> {
@@ -51,7 +53,16 @@ export class WatchedPromise extends Promise<unknown> {
   }
 
   joinGroup(group: WatchedPromise): void {
-    this.#groups.push(group)
+    this.#groups.add(group)
+    group.#members.add(this)
+    if (group.#isHeard) this.#hear()
+  }
+
+  /** Something waits for it, and so hears of its members, too. */
+  #hear(): void {
+    if (this.#isHeard) return
+    this.#isHeard = true
+    for (const member of this.#members) member.#hear()
   }
 
   // biome-ignore lint/suspicious/noThenProperty: This is the one method by which something waits for a promise.
@@ -60,6 +71,7 @@ export class WatchedPromise extends Promise<unknown> {
     onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
   ): Promise<Fulfilled | Rejected> {
     this.#isAwaited = true
+    this.#hear()
     return super.then(onFulfilled, onRejected)
   }
 }

@@ -241,7 +241,8 @@ class Orchestrator {
       hasSignals && drop !== undefined ? this.#pending.filter(({ entry }) => entry.is === 'signal') : []
     for (const { entry } of older) drop?.(entry.id)
     const started = next.map((entry) => this.#start(entry))
-    for (const wait of older)
+    const newestFirst = [...older].sort((one, other) => other.startedAt - one.startedAt)
+    for (const wait of newestFirst)
       this.#pending[this.#pending.indexOf(wait)] = this.#start(wait.entry, wait.startedAt)
     this.#pending.push(...started)
   }

@@ -91,9 +91,8 @@ export async function runEdit(context: OperatorContext): Promise<void> {
   const timeoutMs = readValue(line, 'timeout-ms')
   const fields: Partial<EditOptions> = dropUndefined({
     url: readValue(line, 'new-url'),
-    body: readValue(line, 'body'),
-    contentType: readValue(line, 'content-type'),
     ...readContent(line),
+    ...dropUndefined({ body: readValue(line, 'body'), contentType: readValue(line, 'content-type') }),
     headers: Object.keys(headers).length === 0 ? undefined : headers,
     timeoutMs: timeoutMs === undefined ? undefined : Number(timeoutMs),
     // The server says which of its fields are wrong.

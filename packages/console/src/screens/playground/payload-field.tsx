@@ -12,13 +12,15 @@ export function PayloadField({ value, onChange }: PayloadFieldProps) {
   const [text, setText] = useState(written)
   const [isActive, setActive] = useState(false)
   useEffect(() => {
-    if (!isActive) setText(written)
+    // A text with such a number stays, so that the person sees why nothing is sent of it.
+    if (!isActive) setText((before) => (parse(before).isInexact === true ? before : written))
   }, [written, isActive])
   const read = parse(text)
   const change = (next: string) => {
     setText(next)
     const parsed = parse(next)
-    if (parsed.isJson) onChange(parsed.value)
+    // The beginning of a long number is another number, so it must not stay in the draft.
+    if (parsed.isJson || parsed.isInexact === true) onChange(parsed.value)
   }
   return (
     <label className="text-field">
@@ -36,12 +38,18 @@ export function PayloadField({ value, onChange }: PayloadFieldProps) {
   )
 }
 
-function parse(text: string): { readonly isJson: boolean; readonly value?: JsonValue } {
+interface ReadPayload {
+  readonly isJson: boolean
+  readonly value?: JsonValue
+  /** A number in it would be sent as another one. */
+  readonly isInexact?: boolean
+}
+
+function parse(text: string): ReadPayload {
   if (text.trim() === '') return { isJson: true }
   try {
     const value = JSON.parse(text) as JsonValue
-    // A longer number would be sent as another one.
-    return findJsonFault(text) === undefined ? { isJson: true, value } : { isJson: false }
+    return findJsonFault(text) === undefined ? { isJson: true, value } : { isJson: false, isInexact: true }
   } catch {
     // A person is still typing.
     return { isJson: false }
