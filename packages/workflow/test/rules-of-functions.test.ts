@@ -191,6 +191,14 @@ describe('a call that is refused', () => {
   it.each<[string, (ctx: PlanContext) => Promise<unknown>]>([
     ['is caught', (ctx) => call(ctx, 'refused').catch(() => 'caught')],
     ['is in a group that is caught', (ctx) => ctx.all([call(ctx, 'refused')]).catch(() => 'caught')],
+    [
+      'is in a group that is dropped, and is caught itself',
+      async (ctx) => {
+        const refused = call(ctx, 'refused')
+        void ctx.all([refused])
+        return caught(refused)
+      },
+    ],
     ['loses a race', (ctx) => ctx.race([call(ctx, 'a'), call(ctx, 'refused')])],
     ['loses a race of Promise', (ctx) => Promise.race([call(ctx, 'a'), call(ctx, 'refused')])],
     [

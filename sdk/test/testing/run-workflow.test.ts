@@ -357,6 +357,24 @@ describe('runWorkflow', () => {
     })
   })
 
+  it('A signal that comes too late for one wait is handed to one other wait', async () => {
+    const other = signal<{ by: string }>('other')
+    const waiting = workflow('waiting', { version: 1 }, async (ctx): Promise<unknown> => {
+      void ctx.signal('first', approval, { timeoutMs: HOUR_MS })
+      for (const id of ['a', 'b']) {
+        await ctx.sleep(`before-${id}`, HOUR_MS / 3)
+        void ctx.signal(id, other, { timeoutMs: 9 * HOUR_MS })
+      }
+      await ctx.sleep('later', HOUR_MS / 2)
+      const one = await ctx.signal('second', approval, { timeoutMs: 2 * HOUR_MS })
+      return [one, (await ctx.signal('third', approval, { timeoutMs: 2 * HOUR_MS })) ?? 'nothing']
+    })
+    const signals = [{ name: 'approved', payload: { by: 'kim' }, afterMs: 1.5 * HOUR_MS }]
+    expect(await runWorkflow(waiting, undefined, { signals })).toMatchObject({
+      result: [{ by: 'kim' }, 'nothing'],
+    })
+  })
+
   it('A signal that a wait has taken behind the end of its generation comes to the next one, and to no further one', async () => {
     const listening = workflow('listening', { version: 1 }, async (ctx, input: number): Promise<unknown> => {
       const approved = ctx.signal('approved', approval, { timeoutMs: HOUR_MS })

@@ -1,4 +1,4 @@
-import { GENERATIONS_MAX, SIGNALS_TAKEN_MAX } from '@counterstep/protocol'
+import { GENERATIONS_MAX, SIGNALS_KEPT_MAX, SIGNALS_TAKEN_MAX } from '@counterstep/protocol'
 import { describe, expect, it } from 'vitest'
 import { buildRow } from '../../test/sagas.ts'
 import { call, local, ran, signalWait, timer, WorkflowFixture } from '../../test/workflows.ts'
@@ -395,6 +395,27 @@ describe('several open waits for one signal', () => {
     expect(row.signals).toEqual([signal('1').signal])
     fixture.tick().command({ type: 'retry-asked' }).conflict().reread(row).settled()
     expect(takers(fixture)).toEqual(['second'])
+  })
+
+  it('of which the newest has not opened in the row: a bounded number is kept for that one', () => {
+    const fixture = planned(waitFor('first'), call('a')).tick().answer('a', 'action', 'success', 1).settled()
+    fixture.plan({ next: [waitFor('second')] }, 'any').settled()
+    let row = commandRow(fixture, signal('0')) as WorkflowTransaction
+    for (let id = 1; id < SIGNALS_KEPT_MAX; id++) {
+      expect(findRefusal(row, signal(String(id)), fixture.storeNow)).toBeUndefined()
+      row = RULES.fold(row, signal(String(id)), fixture.storeNow).next as WorkflowTransaction
+    }
+    expect(findRefusal(row, signal('more'), fixture.storeNow)).toBe('too-many-signals')
+  })
+
+  it('of which the row has the newest as not open: its signal goes to no older one when states are merged', () => {
+    const fixture = planned(waitFor('first'), call('a')).tick().answer('a', 'action', 'success', 1).settled()
+    fixture.plan({ next: [waitFor('second')] }, 'any').settled()
+    const row = commandRow(fixture, signal('1'))
+    // The newest one has taken another signal here, whose save meets the row.
+    fixture.tick().command(signal('2')).conflict().reread(row).settled()
+    expect(takers(fixture)?.[0]).toBe('second')
+    expect(takers(fixture)).not.toContain('first')
   })
 
   it('of one plan: the first takes it', () => {
