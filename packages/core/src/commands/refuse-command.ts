@@ -11,7 +11,7 @@ import { isGiven, type OperatorRefusal, refuseGiven } from '../rules/operator-co
 import { isPaused } from '../rules/pause.ts'
 import { findRecord, hasEndedBy, isSameRecord } from '../rules/recorded.ts'
 import { countSignalBytes, listAwaiting, waitsForSignal } from '../rules/saga-signals.ts'
-import { findNewestWait, toSaga } from '../rules/workflow-steps.ts'
+import { findTaker } from '../rules/workflow-steps.ts'
 import { canonicalJson } from '../submission/canonical-json.ts'
 import { findExcess } from '../submission/parse-headers.ts'
 import { utf8Length } from '../submission/utf8-length.ts'
@@ -179,8 +179,9 @@ function refuseSignal(transaction: Transaction, signal: Signal): Refusal | undef
 }
 
 function isTakenAtOnce(transaction: SagaTransaction | WorkflowTransaction, name: string): boolean {
-  const open = listAwaiting(toSaga(transaction), name)
-  return transaction.kind === 'saga' ? open.length > 0 : findNewestWait(transaction, name, open) !== undefined
+  return transaction.kind === 'saga'
+    ? listAwaiting(transaction, name).length > 0
+    : findTaker(transaction, name) !== undefined
 }
 
 function findSignal(

@@ -7,20 +7,16 @@ import { withOp, withoutNextAt } from './op-progress.ts'
 
 type Submitted = Extract<SagaTransaction, { readonly status: 'submitted' }>
 
-/** Chooses the wait that takes a signal. It gets the positions of the open ones of its name. */
-export type ChooseWait = (open: readonly number[]) => number | undefined
-
-/** Adds a signal that has just come. The first open wait of its name takes it, or the chosen one. Without one it is kept. */
+/** Adds a signal that has just come. `taker` is the position of the open wait that takes it. Without one it is kept. */
 export function addSignal(
   saga: Submitted,
   signal: Signal,
+  taker: number | undefined,
   now: number,
-  choose: ChooseWait = ([first]) => first,
 ): Submitted {
   const signals = [...(saga.signals ?? []), signal]
   const next = { ...saga, signals, updatedAt: now }
-  const waiting = choose(listAwaiting(next, signal.name))
-  return waiting === undefined ? next : takeSignal(next, signal, waiting, now)
+  return taker === undefined ? next : takeSignal(next, signal, taker, now)
 }
 
 /** Gives a wait that opens the oldest kept signal of its name. Returns undefined if there is none. */

@@ -39,7 +39,7 @@ import {
 } from './op-progress.ts'
 import { awaitsLastActions, awaitsStart, isOverdue, isUndone, needsMark } from './saga-effects.ts'
 import { haveAllSucceeded } from './saga-graph.ts'
-import { addSignal } from './saga-signals.ts'
+import { addSignal, listAwaiting } from './saga-signals.ts'
 import { findUnusable, markUnusable } from './saga-values.ts'
 import { findTimedOutWait, passWaits } from './saga-waits.ts'
 
@@ -106,7 +106,8 @@ function applyAnswer(saga: Unfinished, event: Answered, now: number): Folded {
 function applySignal(saga: Unfinished, signal: Signal, now: number): Folded {
   const isKnown = saga.signals?.some(({ id }) => id === signal.id) ?? false
   if (saga.status === 'aborting' || isKnown) return ignoreEvent(saga)
-  return { next: addSignal(saga, signal, now), durability: 'strong' }
+  const [first] = listAwaiting(saga, signal.name)
+  return { next: addSignal(saga, signal, first, now), durability: 'strong' }
 }
 
 /**

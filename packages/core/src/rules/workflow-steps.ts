@@ -72,29 +72,29 @@ export function withEnds<W extends WorkflowTransaction>(workflow: W): W {
 }
 
 /**
- * Finds the open wait that takes a signal of this name: the first one of those that were planned last. It is undefined where a newer
- * one has not opened yet, which takes the signal then. The row may lack that opening, and another node has only the row.
+ * Lists the open waits for signals that may take one now: the newest first, and those of one plan as they stand. Where a newer wait of
+ * the name has not opened yet, that takes the signal then: the row may lack its opening, and another node has only the row.
  */
-export function findNewestWait(
-  { steps, branches }: Pick<WorkflowTransaction, 'steps' | 'branches'>,
-  name: string,
-  open: readonly number[],
-): number | undefined {
-  const isIdle = (position: number) => branches[position]?.action.state === 'idle'
-  const idle = [...steps.keys()].filter(
-    (position) => steps[position]?.is === 'signal' && steps[position].name === name && isIdle(position),
-  )
-  const newest = listNewestFirst(steps, [...open, ...idle])[0]
-  return newest !== undefined && open.includes(newest) ? newest : undefined
+export function listTakers({
+  steps,
+  branches,
+}: Pick<WorkflowTransaction, 'steps' | 'branches'>): readonly number[] {
+  const stateOf = (position: number) => branches[position]?.action.state
+  const waits = [...steps.entries()].filter(([, { is }]) => is === 'signal')
+  const idle = waits.filter(([position]) => stateOf(position) === 'idle')
+  // Steps stand in the order of their ranks, so the newest one counts.
+  const newestIdle = new Map(idle.map(([, { name, rank }]) => [name, rank]))
+  return waits
+    .filter(
+      ([position, { name, rank }]) => stateOf(position) === 'open' && rank >= (newestIdle.get(name) ?? 0),
+    )
+    .sort(([one, { rank }], [other, { rank: otherRank }]) => otherRank - rank || one - other)
+    .map(([position]) => position)
 }
 
-/** Sorts positions by their plans, the newest first, and those of one plan as they stand. */
-export function listNewestFirst(
-  steps: readonly WorkflowStep[],
-  positions: Iterable<number>,
-): readonly number[] {
-  const rankOf = (position: number) => steps[position]?.rank ?? 0
-  return [...positions].sort((one, other) => rankOf(other) - rankOf(one) || one - other)
+/** Finds the open wait that takes a signal of this name. The code may have turned from an older one when that lost a race. */
+export function findTaker(workflow: WorkflowTransaction, name: string): number | undefined {
+  return listTakers(workflow).find((position) => workflow.steps[position]?.name === name)
 }
 
 export function hasEnded(action: Pick<Partial<OpProgress>, 'state'> | undefined): boolean {

@@ -54,7 +54,7 @@ import {
 import { findGrant } from './workflow-slots.ts'
 import {
   findLostAnswer,
-  findNewestWait,
+  findTaker,
   fromSaga,
   isDone,
   isUndone,
@@ -98,10 +98,8 @@ export function foldWorkflow(
       if (workflow.status === 'aborting' || isKnown) return ignoreEvent(workflow)
       // Code gets null for a signal that carries nothing, since it gets no value at all for one that did not come in time.
       const signal = { ...event.signal, payload: event.signal.payload ?? 'null' }
-      // The code may have turned from an older wait when that lost a race, so the newest one takes the signal.
-      const signalled = addSignal(toSubmittedSaga(workflow), signal, now, (open) =>
-        findNewestWait(workflow, signal.name, open),
-      )
+      const taker = findTaker(workflow, signal.name)
+      const signalled = addSignal(toSubmittedSaga(workflow), signal, taker, now)
       return { next: fromSaga(workflow, signalled), durability: 'strong' }
     }
     case 'abort-asked':

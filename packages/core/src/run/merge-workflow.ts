@@ -5,7 +5,7 @@
  */
 import { mapOps, releaseOrphanedCall, retryNow } from '../rules/op-progress.ts'
 import { giveUpForward, mayHaveRun } from '../rules/workflow-abort.ts'
-import { findNewestWait, fromSaga, listNewestFirst, toSaga } from '../rules/workflow-steps.ts'
+import { fromSaga, listTakers, toSaga } from '../rules/workflow-steps.ts'
 import { isFinal, type WorkflowTransaction } from '../transaction.ts'
 import { settleSignals, takeStoredSignals } from './merge-signals.ts'
 import { uniteAborts } from './unite-aborts.ts'
@@ -49,14 +49,8 @@ function mergeStoredSignals(
   stored: WorkflowTransaction,
   storeNow: number,
 ): WorkflowTransaction {
-  const { steps } = known
   const saga = takeStoredSignals(toSaga(known), toSaga(stored))
-  // A signal that is kept for a newer wait, which has not opened here either, is not for an older one.
-  const takers = listNewestFirst(steps, steps.keys()).filter(
-    (position) =>
-      findNewestWait({ steps, branches: saga.branches }, steps[position]?.name ?? '', [position]) ===
-      position,
-  )
+  const takers = listTakers({ steps: known.steps, branches: saga.branches })
   const merged = settleSignals(saga, storeNow, takers)
   const { signals: _, ...rest } = known
   return fromSaga(rest as WorkflowTransaction, merged)
