@@ -15,8 +15,7 @@ export class WatchedPromise extends Promise<unknown> {
   #isHeard = false
   #isOpen = true
   #failure: { readonly reason: unknown } | undefined
-  /** The groups that were made of it. What awaits one of them hears of this one, too. */
-  readonly #groups = new Set<WatchedPromise>()
+  /** A group was made of these. What awaits it hears of them, too. */
   readonly #members = new Set<WatchedPromise>()
   /** Everything that must have ended when this promise resolves, as far as it is known. */
   readonly needs: ReadonlySet<Ask>
@@ -53,7 +52,6 @@ export class WatchedPromise extends Promise<unknown> {
   }
 
   joinGroup(group: WatchedPromise): void {
-    this.#groups.add(group)
     group.#members.add(this)
     if (group.#isHeard) this.#hear()
   }
