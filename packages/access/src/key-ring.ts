@@ -86,9 +86,10 @@ export class KeyRing implements KeyFinder {
       this.#reportedProblem = undefined
       this.#events.onRead(file.keys.size)
     } catch (error: unknown) {
+      // The keys were changed for certain, and this process cannot see which of them are revoked.
+      if (error instanceof KeyFileReplacedError) this.#keys = new Map()
       // The old version stays, so that the next check reads the file again, even if it has not changed: perhaps only
       // this process had no descriptor left.
-      if (error instanceof KeyFileReplacedError) this.#keys = new Map()
       const problem = String(error)
       if (problem !== this.#reportedProblem) this.#events.onBroken(error)
       this.#reportedProblem = problem

@@ -24,6 +24,7 @@ export { BREAK_CALLS_MAX, BREAK_LATE_MS_MAX, BREAK_WAYS, BREAKS_MAX } from './de
 export type { ErrorCode, ErrorMeaning, Fault } from './errors.ts'
 export { CounterstepError, ERROR_MEANINGS, InvalidRequestError, isCounterstepError } from './errors.ts'
 export { isExactNumber } from './exact-number.ts'
+export { toExactPayload } from './exact-payload.ts'
 export { findJsonFault } from './find-json-fault.ts'
 export type { BranchId, Gid } from './gid.ts'
 export { BRANCH_ID_RULE, createTimeOrderedGid, GID_RULE, isBranchId, isGid } from './gid.ts'
@@ -82,7 +83,7 @@ export {
   WAIT_MS_MAX,
   WORKFLOW_VERSION_MAX,
 } from './limits.ts'
-export { mayBeHandedOn } from './may-be-handed-on.ts'
+export { mayBeHandedOn, NOT_HANDED_ON } from './may-be-handed-on.ts'
 export {
   isName,
   isTagKey,

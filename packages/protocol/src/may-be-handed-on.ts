@@ -7,6 +7,9 @@ const FORBIDDEN_LENGTHS: readonly number[] = ['__proto__', 'prototype', 'constru
   ({ length }) => length,
 )
 
+/** Says of a value why it may not be handed on. */
+export const NOT_HANDED_ON = `has the key __proto__, or prototype in constructor, or over ${JSON_DEPTH_MAX} levels`
+
 /**
  * Tells whether what one service has answered may stand in a request to another one. Many servers refuse a body for ever that is
  * nested too deep, or has a key that reaches a prototype (`__proto__`, or `constructor` with a `prototype` below it), so one

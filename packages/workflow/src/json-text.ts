@@ -1,4 +1,4 @@
-import { JSON_DEPTH_MAX, type JsonValue, mayBeHandedOn } from '@counterstep/protocol'
+import { type JsonValue, mayBeHandedOn, NOT_HANDED_ON } from '@counterstep/protocol'
 
 /** Counts the bytes that a text has in UTF-8. A half of a surrogate pair alone counts as the three that replace it. */
 export function countUtf8Bytes(text: string): number {
@@ -29,18 +29,7 @@ export type JsonCopy =
  * changes later is not sent. An `undefined` stays one.
  */
 export function copyJson(value: unknown, bytesMax: number): JsonCopy {
-  let text: string | undefined
-  try {
-    text = JSON.stringify(value)
-  } catch (error: unknown) {
-    return { fault: `is no JSON: ${error instanceof Error ? error.message : String(error)}` }
-  }
-  if (text === undefined) {
-    return value === undefined ? { value: undefined, bytes: 0 } : { fault: `is a ${typeof value}, no JSON` }
-  }
-  const bytes = countUtf8Bytes(text)
-  if (bytes > bytesMax) return { fault: `has ${bytes} bytes as JSON, at most ${bytesMax} are kept` }
-  return { value: JSON.parse(text) as JsonValue, bytes }
+  return parseWritten(writeJson(value, bytesMax))
 }
 
 /**
@@ -48,7 +37,31 @@ export function copyJson(value: unknown, bytesMax: number): JsonCopy {
  * plan call nor an undo would arrive.
  */
 export function copyHandedOn(value: unknown, bytesMax: number): JsonCopy {
-  const copy = copyJson(value, bytesMax)
-  if ('fault' in copy || copy.value === undefined || mayBeHandedOn(JSON.stringify(copy.value))) return copy
-  return { fault: `has the key __proto__, or prototype in constructor, or over ${JSON_DEPTH_MAX} levels` }
+  const written = writeJson(value, bytesMax)
+  const isRefused = 'text' in written && written.text !== undefined && !mayBeHandedOn(written.text)
+  return isRefused ? { fault: NOT_HANDED_ON } : parseWritten(written)
+}
+
+/** A value as JSON. Without a text it is undefined. */
+type WrittenJson = { readonly text: string | undefined; readonly bytes: number } | { readonly fault: string }
+
+function writeJson(value: unknown, bytesMax: number): WrittenJson {
+  let text: string | undefined
+  try {
+    text = JSON.stringify(value)
+  } catch (error: unknown) {
+    return { fault: `is no JSON: ${error instanceof Error ? error.message : String(error)}` }
+  }
+  if (text === undefined)
+    return value === undefined ? { text, bytes: 0 } : { fault: `is a ${typeof value}, no JSON` }
+  const bytes = countUtf8Bytes(text)
+  return bytes > bytesMax
+    ? { fault: `has ${bytes} bytes as JSON, at most ${bytesMax} are kept` }
+    : { text, bytes }
+}
+
+function parseWritten(written: WrittenJson): JsonCopy {
+  if ('fault' in written) return written
+  const { text, bytes } = written
+  return { value: text === undefined ? undefined : (JSON.parse(text) as JsonValue), bytes }
 }

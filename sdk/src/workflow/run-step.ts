@@ -1,4 +1,4 @@
-import { JSON_DEPTH_MAX, type JsonValue, mayBeHandedOn } from '@counterstep/protocol'
+import { type JsonValue, mayBeHandedOn, NOT_HANDED_ON } from '@counterstep/protocol'
 import type { BarrierDecision } from '@counterstep/protocol/barrier'
 import type { Barrier } from '../barrier/barrier.ts'
 import { BoundedParts, EMPTY_ANSWER, toAnswerText } from '../barrier/stored-answer.ts'
@@ -61,8 +61,7 @@ export async function runStep(
 function toValueText(value: unknown): string {
   const text = toAnswerText(value)
   if (text === EMPTY_ANSWER || mayBeHandedOn(text)) return text
-  const message = `the value of the step has the key __proto__, or prototype in constructor, or over ${JSON_DEPTH_MAX} levels`
-  throw new BranchError('BRANCH_ANSWER_INVALID', message)
+  throw new BranchError('BRANCH_ANSWER_INVALID', `the value of the step ${NOT_HANDED_ON}`)
 }
 
 /**

@@ -71,6 +71,10 @@ describe('a command line of an operator', () => {
     ['tx list --name a --name b', '--name is given twice.'],
     ['tx list --tag region:eu --tag region:us', '--tag has region twice.'],
     [
+      'tx edit a b.action --reason r --payload {} --body mine',
+      '--payload stands beside neither --body nor --content-type.',
+    ],
+    [
       'tx list --from 1795705538',
       '--from must be an instant such as 2026-11-24T02:48Z, milliseconds from the epoch, or a span such as 90s, 15min, 24h or 7d.',
     ],

@@ -1,4 +1,4 @@
-import type { JsonValue, OpRequestView } from '@counterstep/protocol'
+import { type JsonValue, type OpRequestView, toExactPayload } from '@counterstep/protocol'
 
 /** The texts of the fields of an edit. */
 export interface EditTexts {
@@ -33,10 +33,9 @@ export function readEdit(current: OpRequestView, texts: EditTexts): ReadEdit {
     if (!current.contentType.startsWith('application/json')) {
       return { body: { ...body, body: texts.body, contentType: current.contentType } }
     }
-    const payload = parse(texts.body)
-    if (payload === undefined) return { body, fault: 'The body is no JSON.' }
-    // A text that would not come out the same from a payload, such as a number of more than 53 bits, is given as a text.
-    if (JSON.stringify(payload) !== texts.body)
+    if (parse(texts.body) === undefined) return { body, fault: 'The body is no JSON.' }
+    const payload = toExactPayload(texts.body)
+    if (payload === undefined)
       return { body: { ...body, body: texts.body, contentType: current.contentType } }
     body.payload = payload
   }

@@ -17,6 +17,7 @@ import {
   KEPT_VALUE_BYTES_MAX,
   mayBeHandedOn,
   NEXT_STEPS_MAX,
+  NOT_HANDED_ON,
   type PlanCall,
   type PlanFailure,
   type PlanRefusal,
@@ -172,7 +173,7 @@ class PlanReader {
     const text = value === undefined ? undefined : JSON.stringify(value as JsonValue)
     if (text !== undefined && utf8Length(text, KEPT_VALUE_BYTES_MAX) > KEPT_VALUE_BYTES_MAX)
       return this.#faults.add(FAULT, `${path}/value`, `is over ${KEPT_VALUE_BYTES_MAX} bytes`)
-    this.#refuseUndeliverable(value, `${path}/value`)
+    this.#refuseUndeliverable(text, `${path}/value`)
     if (failed !== undefined && (is === 'patch' || value !== undefined))
       return this.#faults.add(FAULT, `${path}/failed`, 'stands beside a value, or in a patch')
     const failure =
@@ -292,7 +293,7 @@ class PlanReader {
     if (typeof undo !== 'boolean') return this.#faults.add(FAULT, `${path}/undo`, 'must be true or false')
     if (role !== undefined && role !== 'pivot' && role !== 'retriable')
       return this.#faults.add(FAULT, `${path}/role`, 'must be "pivot" or "retriable"')
-    this.#refuseUndeliverable(input, `${path}/input`)
+    this.#refuseUndeliverable(JSON.stringify(input), `${path}/input`)
     const given = input === undefined ? {} : { input: input as JsonValue }
     const call = { step: head.name ?? head.id, version, ...given }
     const branch: Writable<SagaBranch> = {
@@ -326,7 +327,7 @@ class PlanReader {
       if (utf8Length(text, KEPT_VALUE_BYTES_MAX) > KEPT_VALUE_BYTES_MAX)
         return this.#faults.add(FAULT, `/then/${type}`, `is over ${KEPT_VALUE_BYTES_MAX} bytes`)
       if (type === 'done') return { type, result: text }
-      this.#refuseUndeliverable(then.continue, '/then/continue')
+      this.#refuseUndeliverable(text, '/then/continue')
       return this.#readContinue(then, text)
     }
     const failure = this.#readFailure(
@@ -344,21 +345,16 @@ class PlanReader {
 
   /** A submit refuses such content of a branch, too: a service would refuse its call for ever, and so its undo. */
   #refuseUndeliverableBranch({ payload, template, compensation }: Fields, path: string): void {
-    this.#refuseUndeliverable(payload, `${path}/payload`)
-    this.#refuseUndeliverable(template, `${path}/template`)
+    this.#refuseUndeliverable(JSON.stringify(payload), `${path}/payload`)
+    this.#refuseUndeliverable(JSON.stringify(template), `${path}/template`)
     if (!isRecord(compensation)) return
-    this.#refuseUndeliverable(compensation['payload'], `${path}/compensation/payload`)
-    this.#refuseUndeliverable(compensation['template'], `${path}/compensation/template`)
+    this.#refuseUndeliverable(JSON.stringify(compensation['payload']), `${path}/compensation/payload`)
+    this.#refuseUndeliverable(JSON.stringify(compensation['template']), `${path}/compensation/template`)
   }
 
   /** Later calls to the handler bring the value, and many frameworks refuse a body with such a key for ever. */
-  #refuseUndeliverable(value: unknown, path: string): void {
-    if (value !== undefined && !mayBeHandedOn(JSON.stringify(value)))
-      this.#faults.add(
-        FAULT,
-        path,
-        'has the key __proto__, or prototype in constructor, or is nested too deep',
-      )
+  #refuseUndeliverable(json: string | undefined, path: string): void {
+    if (json !== undefined && !mayBeHandedOn(json)) this.#faults.add(FAULT, path, NOT_HANDED_ON)
   }
 
   #readContinue(then: Fields, input: string): Plan['outcome'] | undefined {
@@ -383,12 +379,11 @@ class PlanReader {
         `must be at most ${FAILURE_MESSAGE_LENGTH_MAX} characters`,
       )
     if (details === undefined) return { code, message }
-    if (utf8Length(JSON.stringify(details), KEPT_VALUE_BYTES_MAX) > KEPT_VALUE_BYTES_MAX)
+    const text = JSON.stringify(details)
+    if (utf8Length(text, KEPT_VALUE_BYTES_MAX) > KEPT_VALUE_BYTES_MAX)
       return this.#faults.add(FAULT, `${path}/details`, `is over ${KEPT_VALUE_BYTES_MAX} bytes`)
     // A failure must always be told, so details that no later call could bring are left out.
-    return mayBeHandedOn(JSON.stringify(details))
-      ? { code, message, details: details as JsonValue }
-      : { code, message }
+    return mayBeHandedOn(text) ? { code, message, details: details as JsonValue } : { code, message }
   }
 }
 

@@ -2,7 +2,7 @@
  * Builds the body of a submit that would make the same transaction anew. What the first submit left out stands in it with its
  * default, and what it had from its input stands in it as a value.
  */
-import type { JsonValue } from '@counterstep/protocol'
+import { type JsonValue, toExactPayload } from '@counterstep/protocol'
 import type {
   BranchTarget,
   JsonTemplate,
@@ -139,15 +139,8 @@ function toContent(
 
 /** A body that would not come out the same from a payload is given as it is. */
 function toPlainContent(body: string, contentType: string): Json {
-  if (contentType === 'application/json') {
-    try {
-      const payload = JSON.parse(body) as JsonValue
-      if (JSON.stringify(payload) === body) return { payload }
-    } catch {
-      // It is a text that only says that it is JSON, so it is given as it is.
-    }
-  }
-  return { body, contentType }
+  const payload = contentType === 'application/json' ? toExactPayload(body) : undefined
+  return payload === undefined ? { body, contentType } : { payload }
 }
 
 function toWait(saga: SagaDefinition, wait: Wait): JsonValue {

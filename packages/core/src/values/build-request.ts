@@ -7,7 +7,6 @@ import type { JsonTemplate, RequestTemplate, SagaBranch, ValueReference } from '
 import { AssertionError } from '../errors.ts'
 import { findContentEdit } from '../record/edits.ts'
 import { findExcess, isHeaderValue } from '../submission/parse-headers.ts'
-import { isWellFormed } from '../submission/utf8-length.ts'
 import type { SagaOp, SagaTransaction } from '../transaction.ts'
 import { computeOnce } from './compute-once.ts'
 import { countBytes, countValueBytes } from './count-bytes.ts'
@@ -184,7 +183,9 @@ function fillWithElse(
     ),
   )
   const fill = () => fillUrl(url, (name) => plain.get(name) ?? fillElse(name))
-  const longestFirst = [...plain].sort(([, one], [, other]) => countEncoded(other) - countEncoded(one))
+  const longestFirst = [...plain].sort(
+    ([, one], [, other]) => encodeURIComponent(other).length - encodeURIComponent(one).length,
+  )
   let filled = fill()
   for (const [name] of longestFirst) {
     if (filled === undefined || filled.length <= URL_LENGTH_MAX) break
@@ -192,10 +193,6 @@ function fillWithElse(
     filled = fill()
   }
   return isSound(filled) ? filled : (fillUrl(url, fillElse) ?? url)
-}
-
-function countEncoded(text: string): number {
-  return isWellFormed(text) ? encodeURIComponent(text).length : 0
 }
 
 function isSound(filled: string | undefined): filled is string {
@@ -248,9 +245,9 @@ function fillHeaders(
   const headers: Record<string, string> = Object.assign(Object.create(null), plain)
   for (const [name, reference] of Object.entries(references)) {
     const text = findText(saga, reference)
-    const usable = text !== undefined && isHeaderValue(text) ? text : undefined
-    const stands = usable ?? (op === 'compensate' ? readElse(reference) : undefined)
-    if (stands !== undefined && isHeaderValue(stands)) headers[name] = stands.trim()
+    const texts = op === 'compensate' ? [text, readElse(reference)] : [text]
+    const stands = texts.find((each) => each !== undefined && isHeaderValue(each))
+    if (stands !== undefined) headers[name] = stands.trim()
     else if (op === 'compensate') delete headers[name]
     else throw new UnusableValueError(describeProblem(saga, reference, 'a header'))
   }

@@ -10,6 +10,7 @@ import {
   type Output,
 } from './operator-commands.ts'
 import { findOption, OPERATOR_OPTIONS, type OptionName } from './operator-options.ts'
+import { readPair } from './option-texts.ts'
 
 /** A command line that has been checked. */
 export interface OperatorLine {
@@ -65,9 +66,11 @@ export function readOperatorLine(args: readonly string[], environment: Environme
     else if (values.has(name) && findOption(name)?.isMultiple !== true)
       problems.push(`--${name} is given twice.`)
     else if (isKnownPair(values.get(name), token.value))
-      problems.push(`--${name} has ${readPairName(token.value)} twice.`)
+      problems.push(`--${name} has ${readPair(token.value)[0]} twice.`)
     else values.set(name, [...(values.get(name) ?? []), token.value])
   }
+  const hasContentTwice = values.has('payload') && (values.has('body') || values.has('content-type'))
+  if (hasContentTwice) problems.push('--payload stands beside neither --body nor --content-type.')
   const places = words.slice(command.split(' ').length)
   problems.push(...findMissing(command, places), ...findNeeded(command, values))
   const given = { url: values.get('url')?.[0], keyFile: values.get('key-file')?.[0] }
@@ -79,11 +82,7 @@ export function readOperatorLine(args: readonly string[], environment: Environme
 
 /** Tells whether a pair such as `region:eu` has the name of an earlier one. Only pairs may be given several times. */
 function isKnownPair(earlier: readonly string[] = [], pair: string): boolean {
-  return earlier.some((each) => readPairName(each) === readPairName(pair))
-}
-
-function readPairName(pair: string): string {
-  return pair.slice(0, pair.indexOf(':')).trim()
+  return earlier.some((each) => readPair(each)[0] === readPair(pair)[0])
 }
 
 interface OptionToken {

@@ -33,6 +33,12 @@ function readInstant(text: string): number | undefined {
   return Number.isNaN(at) ? undefined : at
 }
 
+/** Reads a pair such as `region:eu`. */
+export function readPair(text: string): readonly [name: string, value: string] {
+  const at = text.indexOf(':')
+  return [text.slice(0, at).trim(), text.slice(at + 1).trim()]
+}
+
 export function isOpText(text: string): boolean {
   return readOp(text) !== undefined
 }

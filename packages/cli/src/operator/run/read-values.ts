@@ -1,8 +1,8 @@
-import type { Kind, Status } from '@counterstep/protocol'
+import { type Kind, type Status, toExactPayload } from '@counterstep/protocol'
 import type { EditOptions, ListFilter } from '@counterstep/sdk/operator'
 import type { OperatorLine } from '../line/operator-line.ts'
 import type { OptionName } from '../line/operator-options.ts'
-import { toInstant } from '../line/option-texts.ts'
+import { readPair, toInstant } from '../line/option-texts.ts'
 
 export function readValue({ values }: OperatorLine, name: OptionName): string | undefined {
   return values.get(name)?.[0]
@@ -14,29 +14,21 @@ export function readJson(line: OperatorLine, name: OptionName): unknown {
   return text === undefined ? undefined : JSON.parse(text)
 }
 
-/**
- * Reads the content that a call is to send. What would not come out the same from a payload, such as a number of more than 53 bits, is
- * given as a text.
- */
+/** Reads the content that a call is to send. */
 export function readContent(
   line: OperatorLine,
 ): Partial<Pick<EditOptions, 'payload' | 'body' | 'contentType'>> {
   const text = readValue(line, 'payload')
-  if (text === undefined) return {}
-  // The text was checked to be JSON.
-  const payload = JSON.parse(text) as NonNullable<EditOptions['payload']>
-  return JSON.stringify(payload) === text ? { payload } : { body: text, contentType: 'application/json' }
+  if (text === undefined)
+    return dropUndefined({ body: readValue(line, 'body'), contentType: readValue(line, 'content-type') })
+  const payload = toExactPayload(text) as EditOptions['payload']
+  return payload === undefined ? { body: text, contentType: 'application/json' } : { payload }
 }
 
 /** Reads the pairs of an option that may be given several times, such as `region:eu`. */
 export function readPairs({ values }: OperatorLine, name: OptionName): Readonly<Record<string, string>> {
   const pairs = values.get(name) ?? []
-  return Object.fromEntries(
-    pairs.map((pair) => {
-      const at = pair.indexOf(':')
-      return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()]
-    }),
-  )
+  return Object.fromEntries(pairs.map(readPair))
 }
 
 export function readFilter(line: OperatorLine, now: number): ListFilter {

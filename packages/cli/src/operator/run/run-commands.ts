@@ -92,7 +92,6 @@ export async function runEdit(context: OperatorContext): Promise<void> {
   const fields: Partial<EditOptions> = dropUndefined({
     url: readValue(line, 'new-url'),
     ...readContent(line),
-    ...dropUndefined({ body: readValue(line, 'body'), contentType: readValue(line, 'content-type') }),
     headers: Object.keys(headers).length === 0 ? undefined : headers,
     timeoutMs: timeoutMs === undefined ? undefined : Number(timeoutMs),
     // The server says which of its fields are wrong.
